@@ -23,7 +23,7 @@ std::string string_literal(const std::string& text) {
 }
 
 host_rewriter::host_rewriter(const unit& unit, std::string text, std::string* report)
-    : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}} {}
+    : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}, {}} {}
 
 std::size_t host_rewriter::offset(SourceLocation place) const {
     return m_unit.context.getSourceManager()

@@ -108,11 +108,28 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         lengths.push_back(node.loops.size() == 1 ? total : total + "_" + std::to_string(each));
         line("const " + type + " " + lengths.back() + " = " + trips(node.loops[each]) + ";");
     }
-    if (node.loops.size() > 1) {
+    const auto product = [](const std::vector<std::string>& factors, std::size_t first) {
         std::string all;
-        for (const auto& each : lengths) all += (all.empty() ? "" : " * ") + each;
-        line("const long " + total + " = " + all + ";");
-    }
+        for (auto each = first; each < factors.size(); ++each) all += (all.empty() ? "" : " * ") + factors[each];
+        return all;
+    };
+    // A tile's elements follow each other; where it hangs over the end of a loop, they have nothing to do.
+    std::vector<std::string> sizes, tiles;
+    if (node.tile)
+        for (std::size_t each = 0; each < lengths.size(); ++each) {
+            const auto number = id + "_" + std::to_string(each);
+            const auto& size = node.tile->items[each].base;
+            // `*` leaves it to us: rows of 32 next to each other, a few of them together.
+            const std::string chosen = each + 1 == lengths.size() ? "32" : each + 2 == lengths.size() ? "8" : "1";
+            sizes.push_back("acc_t" + number);
+            tiles.push_back("acc_tiles" + number);
+            line("const long " + sizes.back() + " = " + (size ? m_print.print(tree_of(node.of, size)) : chosen) + ";");
+            line("const long " + tiles.back() + " = (" + lengths[each] + " + " + sizes.back() + " - 1) / " +
+                 sizes.back() + ";");
+        }
+    if (node.loops.size() > 1)
+        line("const long " + total + " = " + product(node.tile ? tiles : lengths, 0) +
+             (node.tile ? " * " + product(sizes, 0) : "") + ";");
     std::string from = "0", to = total, step = "1";
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
@@ -142,19 +159,30 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + " += " + step +
          ") {");
     ++m_indent;
-    std::string rest = at_name;
+    std::string inside_tile;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {
         std::string index = at_name;
-        if (node.loops.size() > 1) {
-            std::string below;
-            for (std::size_t inner = each + 1; inner < lengths.size(); ++inner)
-                below += (below.empty() ? "" : " * ") + lengths[inner];
-            index = below.empty() ? at_name : at_name + " / (" + below + ")";
-            if (each > 0) index = "(" + index + ") % " + lengths[each];
+        const auto digit = [&](const std::string& of, const std::vector<std::string>& bases) {
+            const auto below = product(bases, each + 1);
+            const auto quotient = below.empty() ? of : "acc_quotient(" + of + ", " + below + ")";
+            return each > 0 ? "acc_rest(" + quotient + ", " + bases[each] + ")" : quotient;
+        };
+        if (node.tile) {
+            const auto elements = product(sizes, 0);
+            index = "acc_i" + id + "_" + std::to_string(each);
+            line("const long " + index + " = " + digit("acc_quotient(" + at_name + ", " + elements + ")", tiles) +
+                 " * " + sizes[each] + " + " + digit("acc_rest(" + at_name + ", " + elements + ")", sizes) + ";");
+            inside_tile += (inside_tile.empty() ? "" : " && ") + index + " < " + lengths[each];
+        } else if (node.loops.size() > 1) {
+            index = digit(at_name, lengths);
         }
         line(loop_variable(node.loops[each], index));
     }
     for (const auto* entry : node.privates) own_variable(node, *entry);
+    if (node.tile) {
+        line("if (" + inside_tile + ") {");
+        ++m_indent;
+    }
     position inside = at;
     inside.workers |= workers;
     inside.vector |= lanes;
@@ -164,6 +192,10 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (!gang && !workers && !lanes && !node.independent) inside.last = false;
     --m_indent;
     block(node.body, inside);
+    if (node.tile) {
+        line("}");
+        --m_indent;
+    }
     line("}");
 }
 

@@ -13,6 +13,9 @@ using namespace clang;
 const char* const prelude = R"(#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
+#ifndef ACC_RESTRICT
+#define ACC_RESTRICT
+#endif
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
@@ -20,6 +23,9 @@ const char* const prelude = R"(#ifdef cl_khr_fp64
 long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (last - first - 1) / step + 1 : 0; }
 /* The first of the two halves in which a tree joins `n` values. */
 int acc_half(int n) { int half_of = n > 1 ? 1 : 0; while (half_of * 2 < n && half_of > 0) half_of *= 2; return half_of; }
+/* Most loops count in 32 bits, whose division costs a quarter. */
+long acc_quotient(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
+long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a % (uint)b) : a % b; }
 int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
 )";
 
@@ -66,6 +72,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
             m_any_gang |= node->gang && gangs_allowed;
             m_any_worker |= node->worker;
             m_any_vector |= node->vector;
+            m_any_proved |= node->proved;
             for (const auto& each : node->reductions) m_reduced_here.insert(each.variable);
         }
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
@@ -91,7 +98,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_any_worker && !m_one_worker) made.flags.push_back("USES_WORKERS");
     if (m_any_vector && !m_one_lane) made.flags.push_back("USES_VECTOR");
     if (has_reductions()) made.flags.push_back("HAS_REDUCTION");
-    if (m_region.kernels && (m_any_gang || m_any_worker || m_any_vector)) made.flags.push_back("MAY_ALIAS");
+    if (m_any_proved) made.flags.push_back("MAY_ALIAS");
     made.text = std::move(text);
     return made;
 }
@@ -164,13 +171,16 @@ std::string kernel_writer::parameters() {
                     : m_program.types.declare(each.variable->getType().getUnqualifiedType(), name, place));
             break;
         case role::buffer:
-        case role::shared: add("__global char *acc_buffer_" + name + ", long acc_offset_" + name); break;
+        case role::shared:
+            add(std::string(each.written ? "__global char *" : "__global const char *") + "ACC_RESTRICT acc_buffer_" +
+                name + ", long acc_offset_" + name);
+            break;
         case role::reduction:
-            add("__global char *acc_buffer_" + name + ", long acc_offset_" + name);
-            add("__global char *acc_parts_" + name);
+            add("__global char *ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name);
+            add("__global char *ACC_RESTRICT acc_parts_" + name);
             break;
         case role::own:
-            if (each.own_array) add("__global char *acc_own_" + name + ", long acc_own_bytes_" + name);
+            if (each.own_array) add("__global char *ACC_RESTRICT acc_own_" + name + ", long acc_own_bytes_" + name);
             break;
         }
         if (each.how == role::buffer || (each.how == role::own && each.own_array))
@@ -178,7 +188,7 @@ std::string kernel_writer::parameters() {
                 if (length.starts_with("acc_row")) add("long " + length);
     }
     for (const auto& each : m_scratches)
-        add("__global char *acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
+        add("__global char *ACC_RESTRICT acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
     // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
     add("__local long *acc_scratch");
     add("int acc_gangs");
@@ -278,9 +288,25 @@ std::string kernel_writer::final_kernel(const std::string& name) {
     return text + "}\n";
 }
 
+namespace {
+
+/// Of the source file and line, as tools show it: acc_heat_c_42.
+std::string kernel_name(const unit& unit, const region& region, program_text& program) {
+    const auto place = unit.context.getSourceManager().getPresumedLoc(region.of.directive->place);
+    std::string file = place.getFilename();
+    file.erase(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
+    for (auto& each : file)
+        if (!std::isalnum(static_cast<unsigned char>(each))) each = '_';
+    const auto name = "acc_" + file + "_" + std::to_string(place.getLine());
+    // A macro may have several regions in one line.
+    return program.known_kernels.insert(name).second ? name : name + "_region" + std::to_string(region.id);
+}
+
+} // namespace
+
 region_kernels print_kernels(const unit& unit, const region& region, const loop_tree& tree, program_text& program) {
     region_kernels made;
-    const auto base = "acc_kernel" + std::to_string(region.id);
+    const auto base = kernel_name(unit, region, program);
     struct piece {
         std::vector<const Stmt*> statements;
         const loop_node* only;

@@ -24,7 +24,7 @@ struct kernel_text {
 struct program_text {
     type_printer types;
     std::string functions;
-    std::set<std::string> known_functions;
+    std::set<std::string> known_functions, known_kernels;
     std::vector<std::string> kernels;
 };
 

@@ -32,7 +32,7 @@ class kernel_writer {
     expression_printer m_print;
     std::string* m_out = nullptr;
     int m_indent = 0;
-    bool m_gangs_allowed = true, m_any_gang = false, m_any_worker = false, m_any_vector = false;
+    bool m_gangs_allowed = true, m_any_gang = false, m_any_worker = false, m_any_vector = false, m_any_proved = false;
     bool m_one_worker = false, m_one_lane = false, m_again = false;
     bool m_unknown_reads = false;
     std::set<const clang::VarDecl*> m_read, m_reduced_here;

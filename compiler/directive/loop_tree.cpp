@@ -171,6 +171,12 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
         }
         deep = value.Val.getInt().getExtValue();
     }
+    node->tile = of ? of.directive->find("tile") : nullptr;
+    if (node->tile) {
+        if (deep > 1) m_unit.error(node->tile->place, "'tile' excludes 'collapse'");
+        deep = static_cast<long>(node->tile->items.size());
+        if (deep == 1) node->tile = nullptr; // in the same order without
+    }
     const Stmt* at = statement;
     for (long level = 0; level < deep; ++level) {
         const auto* inside = level == 0 ? at : only_statement(at);
@@ -178,9 +184,10 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
             inside = nested.body;
         const auto* loop = dyn_cast_or_null<ForStmt>(inside);
         if (!loop) {
-            m_unit.error(of.directive->place, level == 0 ? "'" + of.directive->name + "' must stand before a 'for' loop"
-                                                         : "'collapse(" + std::to_string(deep) +
-                                                               ")' needs that many loops, each alone in the other");
+            m_unit.error(of.directive->place, level == 0
+                                                  ? "'" + of.directive->name + "' must stand before a 'for' loop"
+                                                  : std::string(node->tile ? "'tile'" : "'collapse'") + " needs " +
+                                                        std::to_string(deep) + " loops, each alone in the other");
             return nullptr;
         }
         std::string why;
@@ -236,7 +243,6 @@ void loop_tree::read_clauses(loop_node& node) {
                 }
                 node.reductions.push_back({variable, entry.modifier});
             }
-        if (clause.name == "tile") m_unit.error(clause.place, "not supported: 'tile'");
     }
     if (node.sequential && (node.is_spread() || node.independent)) {
         m_unit.error(node.of.directive->place, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
@@ -262,7 +268,7 @@ void loop_tree::assign(loop_node& node) {
     } else if (!node.independent) {
         node.reason = dependence(m_unit, node);
         if (node.reason.empty())
-            node.independent = true;
+            node.independent = node.proved = true;
         else
             node.gang = node.worker = node.vector = false;
     }

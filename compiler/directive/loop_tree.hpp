@@ -30,10 +30,12 @@ struct reduction {
 
 struct loop_node {
     found_directive of;                // nothing: a plain loop in a kernels construct
-    std::vector<counted_loop> loops;   // one, or as many as `collapse` says
+    std::vector<counted_loop> loops;   // one, or as many as `collapse` or `tile` says
+    const clause* tile = nullptr;
     const clang::Stmt* body = nullptr; // of the innermost of them
     bool gang = false, worker = false, vector = false;
     bool independent = false, sequential = false;
+    bool proved = false; // independent because the analysis says so, of arrays that do not overlap
     bool reduces_array = false; // done in order, by one thread: each thread would need an array of its own
     bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
     std::vector<reduction> reductions;

@@ -64,7 +64,7 @@ const words variable_lists = {"copy",         "copyin",    "copyout",         "c
                               "firstprivate", "reduction", "delete",          "host",   "use_device",
                               "to",           "from",      "device_resident", "link",   "cache"};
 /// Clauses whose argument is no expression.
-const words word_clauses = {"default", "device_type", "dtype", "bind", "routine", "tile"};
+const words word_clauses = {"default", "device_type", "dtype", "bind", "routine"};
 
 std::string plain_clause(const std::string& name, const std::string& in) {
     static const std::map<std::string, std::string> spellings = {{"pcopy", "copy"},

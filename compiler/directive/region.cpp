@@ -117,6 +117,10 @@ class analyser {
         read_clauses();
         for (const auto& each : m_tree.all()) m_region.loops.push_back(each.get());
         find_used(m_of.body, {});
+        for (const auto* node : m_region.loops)
+            if (node->tile)
+                for (const auto& size : node->tile->items)
+                    if (const auto* tree = tree_of(node->of, size.base)) find_used(tree, {});
         if (m_of.directive->is_combined())
             if (const auto* node = m_tree.find(m_of.body)) m_used.erase(node->loops.front().variable);
         note_writes();
@@ -306,9 +310,13 @@ class analyser {
         for (const auto& node : m_tree.all())
             for (const auto& each : node->reductions)
                 if (each.variable == variable) {
+                    if (node->gang) return each.operation;
                     // A variable that each gang sets before the loop is the gang's.
+                    std::set<const Expr*> in_loop;
+                    for (const auto& use : accesses_in(node->body)) in_loop.insert(use.expression);
                     for (const auto& use : accesses_in(m_of.body))
-                        if (use.root == variable && use.writes && !use.reads) return "";
+                        if (use.root == variable && use.writes && !use.reads && !in_loop.contains(use.expression))
+                            return "";
                     return each.operation;
                 }
         return "";

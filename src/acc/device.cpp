@@ -91,13 +91,14 @@ void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
           "clEnqueueReadBuffer");
 }
 
-cl_kernel device::kernel(causeway_acc_program& program, const std::string& name) {
-    auto& built = m_programs[&program];
+cl_kernel device::kernel(causeway_acc_program& program, const std::string& name, bool overlapping) {
+    auto& built = m_programs[{&program, overlapping}];
     cl_int status = CL_SUCCESS;
     if (!built.handle) {
         built.handle = clCreateProgramWithSource(context(), 1, &program.source, nullptr, &status);
         check(status, "clCreateProgramWithSource");
-        const auto options = "-cl-std=CL1.2 -DACC_DEVICE_TYPE=" + std::to_string(m_type);
+        const auto options = "-cl-std=CL1.2 -DACC_DEVICE_TYPE=" + std::to_string(m_type) +
+                             (overlapping ? "" : " -DACC_RESTRICT=restrict");
         status = clBuildProgram(built.handle, 1, &m_id, options.c_str(), nullptr, nullptr);
         if (status != CL_SUCCESS) {
             std::string log(1 << 16, '\0');
@@ -188,6 +189,7 @@ char* device::reserve(cl_mem buffer, std::size_t offset, std::size_t bytes) {
     void* const made = mmap(nullptr, bytes > 0 ? bytes : 1, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1,
                             0);
     if (made == MAP_FAILED) fail_here("no addresses are left for " + std::to_string(bytes) + " bytes of device memory");
+    m_table.change();
     m_reserved[static_cast<char*>(made)] = {bytes, buffer, offset};
     return static_cast<char*>(made);
 }
@@ -196,6 +198,7 @@ void device::forget(char* address) {
     const auto found = m_reserved.find(address);
     if (found == m_reserved.end()) return;
     munmap(address, found->second.bytes > 0 ? found->second.bytes : 1);
+    m_table.change();
     m_reserved.erase(found);
 }
 

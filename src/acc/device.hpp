@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -36,6 +37,20 @@ struct buffer_place {
     std::size_t offset = 0;
 };
 
+/// What launches of one kernel found out, to be used as long as the table of what is present stays as it is.
+struct launch_site {
+    cl_kernel kernel = nullptr, end = nullptr;
+    std::size_t most = 0; // threads of a group
+    bool overlapping = false;
+    std::uint64_t version = 0;
+    struct found_place {
+        const void* address;
+        const void* section;
+        buffer_place place;
+    };
+    std::vector<found_place> places;
+};
+
 /// All members but the constants want the lock.
 class device {
   public:
@@ -58,8 +73,10 @@ class device {
     void write(queue& in, buffer_place to, const void* from, std::size_t bytes);
     void read(queue& in, void* to, buffer_place from, std::size_t bytes);
 
-    /// The kernel `name` of the program, compiled when it is first asked for.
-    cl_kernel kernel(causeway_acc_program& program, const std::string& name);
+    /// The kernel `name` of the program, compiled when it is first asked for. `overlapping`: some of its buffers are
+    /// one, which a compiler may not take for different ones.
+    cl_kernel kernel(causeway_acc_program& program, const std::string& name, bool overlapping);
+    launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
 
     /// Waits until all of the queue's commands are over. Gives the lock up for that time.
@@ -99,7 +116,8 @@ class device {
         cl_program handle = nullptr;
         std::map<std::string, cl_kernel> kernels;
     };
-    std::map<causeway_acc_program*, built_program> m_programs;
+    std::map<std::pair<causeway_acc_program*, bool>, built_program> m_programs;
+    std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
     std::map<char*, reservation> m_reserved;
 };
 

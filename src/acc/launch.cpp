@@ -4,6 +4,9 @@
 #include "acc/failure.hpp"
 
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
 
 namespace causeway::acc {
 namespace {
@@ -55,15 +58,57 @@ buffer_place argument_place(device& on, const causeway_acc_argument& one) {
 }
 
 /// Two names for one mapping, one of which is written: iterations that look independent may not be.
-bool may_alias(const std::vector<buffer_place>& places, const causeway_acc_argument* arguments, int count) {
+bool overlap(const std::vector<launch_site::found_place>& places, const causeway_acc_argument* arguments, int count) {
     for (int one = 0; one < count; ++one)
         for (int other = 0; other < count; ++other)
-            if (one != other && arguments[one].kind == CAUSEWAY_ACC_BUFFER &&
-                arguments[other].kind == CAUSEWAY_ACC_BUFFER && arguments[one].written &&
-                places[static_cast<std::size_t>(one)].buffer &&
-                places[static_cast<std::size_t>(one)].buffer == places[static_cast<std::size_t>(other)].buffer)
+            if (one != other && arguments[one].written && places[static_cast<std::size_t>(one)].place.buffer &&
+                places[static_cast<std::size_t>(one)].place.buffer ==
+                    places[static_cast<std::size_t>(other)].place.buffer)
                 return true;
     return false;
+}
+
+const void* section_of(const causeway_acc_argument& one) { return one.data ? one.data->host : nullptr; }
+
+/// What the arguments are on the device, and the kernels for them.
+launch_site& look_up(device& on, const causeway_acc_region& region, const causeway_acc_kernel& kernel,
+                     const causeway_acc_argument* arguments, int count) {
+    auto& site = on.site(kernel);
+    bool same = site.kernel && site.version == on.table().version() &&
+                site.places.size() == static_cast<std::size_t>(count);
+    for (int each = 0; same && each < count; ++each)
+        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER) {
+            const auto& before = site.places[static_cast<std::size_t>(each)];
+            same = before.address == arguments[each].address && before.section == section_of(arguments[each]);
+        }
+    if (same) return site;
+    std::vector<launch_site::found_place> places(static_cast<std::size_t>(count));
+    for (int each = 0; each < count; ++each)
+        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER)
+            places[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
+                                                      argument_place(on, arguments[each])};
+    const bool overlapping = overlap(places, arguments, count);
+    if (!site.kernel || site.overlapping != overlapping) {
+        site.kernel = on.kernel(*region.program, kernel.name, overlapping);
+        if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)
+            site.end = on.kernel(*region.program, std::string(kernel.name) + "_end", overlapping);
+        check(clGetKernelWorkGroupInfo(site.kernel, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof site.most, &site.most,
+                                       nullptr),
+              "clGetKernelWorkGroupInfo");
+        site.overlapping = overlapping;
+    }
+    site.places = std::move(places);
+    site.version = on.table().version();
+    return site;
+}
+
+/// ACC_NOTIFY asks to be told of each launch.
+bool notifies() {
+    static const bool wanted = [] {
+        const char* const given = std::getenv("ACC_NOTIFY");
+        return given && *given && std::strcmp(given, "0") != 0;
+    }();
+    return wanted;
 }
 
 class setter {
@@ -81,16 +126,10 @@ class setter {
 
 void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const causeway_acc_region& region,
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
-    const auto handle = on.kernel(*region.program, kernel.name);
-    std::size_t most = 1;
-    check(clGetKernelWorkGroupInfo(handle, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
-          "clGetKernelWorkGroupInfo");
-    auto shape = shape_of(on, clauses, kernel, most);
-    std::vector<buffer_place> places(static_cast<std::size_t>(count));
-    for (int each = 0; each < count; ++each)
-        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER)
-            places[static_cast<std::size_t>(each)] = argument_place(on, arguments[each]);
-    if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && may_alias(places, arguments, count)) shape = {};
+    const auto& site = look_up(on, region, kernel, arguments, count);
+    const auto handle = site.kernel;
+    auto shape = shape_of(on, clauses, kernel, site.most);
+    if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) shape = {};
     const auto threads = shape.workers * shape.vector;
     constexpr std::size_t most_private = 256ul << 20;
     for (int each = 0; each < count; ++each)
@@ -106,8 +145,8 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             switch (one.kind) {
             case CAUSEWAY_ACC_VALUE: argument(one.address, one.bytes); break;
             case CAUSEWAY_ACC_BUFFER:
-                argument.value(places[static_cast<std::size_t>(each)].buffer);
-                argument.value(static_cast<cl_long>(places[static_cast<std::size_t>(each)].offset));
+                argument.value(site.places[static_cast<std::size_t>(each)].place.buffer);
+                argument.value(static_cast<cl_long>(site.places[static_cast<std::size_t>(each)].place.offset));
                 break;
             case CAUSEWAY_ACC_REDUCTION: argument.value(on.scratch(in, scratches++, shape.gangs * one.bytes)); break;
             default: {
@@ -122,14 +161,17 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
         argument.value(static_cast<cl_int>(shape.gangs));
     };
     set(handle);
+    if (notifies())
+        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes\n", clauses.place->file,
+                     clauses.place->line, clauses.place->directive, kernel.name, on.number(), shape.gangs,
+                     shape.workers, shape.vector);
     const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()),
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
-    const auto end = on.kernel(*region.program, std::string(kernel.name) + "_end");
-    set(end);
+    set(site.end);
     const std::size_t one[] = {1, 1};
-    check(clEnqueueNDRangeKernel(in.handle, end, 2, nullptr, one, one, 0, nullptr, in.next()),
+    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, one, one, 0, nullptr, in.next()),
           "clEnqueueNDRangeKernel");
 }
 

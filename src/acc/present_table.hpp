@@ -4,6 +4,7 @@
 #include <CL/cl.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 
 namespace causeway::acc {
@@ -31,13 +32,24 @@ class present_table {
     /// The mapping that was made through this pointer's value, whichever elements it has; nullptr if there is not
     /// exactly one.
     mapping* find_base(void* base);
-    mapping& add(const mapping& made) { return m_mappings.insert_or_assign(made.start, made).first->second; }
-    void remove(const mapping& gone) { m_mappings.erase(gone.start); }
+    mapping& add(const mapping& made) {
+        ++m_version;
+        return m_mappings.insert_or_assign(made.start, made).first->second;
+    }
+    void remove(const mapping& gone) {
+        ++m_version;
+        m_mappings.erase(gone.start);
+    }
+    /// Changes with the table, which answers the same as long as it stays.
+    std::uint64_t version() const { return m_version; }
+    /// Other memory of the device has come or gone.
+    void change() { ++m_version; }
     mapping* find_device(char* device_address);
     mapping* find_buffer(cl_mem buffer, std::size_t offset);
 
   private:
     std::map<char*, mapping> m_mappings;
+    std::uint64_t m_version = 0;
 };
 
 } // namespace causeway::acc

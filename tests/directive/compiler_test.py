@@ -3,6 +3,7 @@
 """What causeway-cc refuses, reports and stands in for. Usage: compiler_test.py COMPILER"""
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -44,12 +45,13 @@ REFUSED = [
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i--) {}", 2, "it steps away from its end"),
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) i = 2;", 2, "its body changes 'i'"),
     ("#pragma acc parallel loop collapse(n)\nfor (int i = 0; i < 4; i++) {}", 1, "'collapse' needs a constant"),
-    ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "needs that many loops"),
+    ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'collapse' needs 2 loops"),
     ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = i; j < 4; j++) {}", 3, "depends on 'i'"),
     ("#pragma acc parallel loop seq gang\nfor (int i = 0; i < 4; i++) {}", 1, "'seq' excludes"),
     ("#pragma acc parallel loop gang\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
      "a 'gang' loop inside a 'gang' loop"),
-    ("#pragma acc parallel loop tile(2)\nfor (int i = 0; i < 4; i++) {}", 1, "not supported: 'tile'"),
+    ("#pragma acc parallel loop tile(2, 2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'tile' needs 2 loops"),
+    ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
     ("#pragma acc data attach(a)\n{}", 1, "not supported: 'attach'"),
     ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source"),
     ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
@@ -83,6 +85,30 @@ void f(int n, int *a, int *b, double m[n][n]) {
 """
 LOOPS_REPORT = [(5, "gang vector"), (6, "in order, as iterations may meet at elements of 'a'"), (7, "in order, as"),
                 (8, "gang"), (9, "gang"), (10, "gang vector"), (13, "gang vector"), (15, "in order, as 'seq' says so")]
+
+SPREAD = """
+int main(void) {
+    static int a[1000], b[1000];
+    #pragma acc kernels copyin(b) copy(a)
+    {
+        for (int i = 0; i < 1000; i++) a[i] = b[i];
+        for (int i = 1; i < 1000; i++) a[i] += a[i - 1];
+    }
+    #pragma acc parallel loop auto copyin(b) copy(a)
+    for (int i = 0; i < 1000; i++) a[i] = b[i];
+    #pragma acc parallel loop num_gangs(3) num_workers(2) vector_length(4) gang worker vector copy(a)
+    for (int i = 0; i < 1000; i++) a[i]++;
+    #pragma acc serial loop copy(a)
+    for (int i = 0; i < 1000; i++) a[i]++;
+    int *p = a, *q = a;
+    #pragma acc data copy(a)
+    {
+        #pragma acc kernels present(p[0:1000], q[0:1000])
+        for (int i = 1; i < 1000; i++) p[i] = q[i - 1] + 1;
+    }
+    return a[999] != 1001 || a[0] != 2;
+}
+"""
 
 HALVES = {
     "one.c": "#include \"shared.h\"\nint values[N];\nint main(void) { fill(values); for (int i = 0; i < N; i++) if (values[i] != i * FACTOR) return 1; return 0; }\n",
@@ -200,6 +226,21 @@ class compiler(unittest.TestCase):
         self.assertEqual(self.run_program("./row"), "92\n")
         self.write("row.cc", 'extern "C" ' + ROW.split("int main")[0].split("\n", 1)[1])
         self.assertIn("31 iterations are ", self.run_program(COMPILER, *clang, "--report", "-c", "row.cc"))
+
+    def test_loops_that_are_proved_independent_are_spread_over_the_device(self):
+        self.write("spread.c", SPREAD)
+        self.run_program(COMPILER, "spread.c", "-o", "spread")
+        said = self.run_program("./spread", ACC_NOTIFY="1")
+        launches = [tuple(map(int, found)) for found in re.findall(r"^spread\.c:(\d+): .* (\d+) gangs of (\d+) workers of (\d+) lanes$", said, re.M)]
+        sizes = [(line, gangs * workers * lanes) for line, gangs, workers, lanes in launches]
+        self.assertEqual([line for line, _ in sizes], [4, 4, 9, 11, 13, 18], said)
+        self.assertGreater(sizes[0][1], 1, "an independent loop in kernels")
+        self.assertEqual(sizes[1][1], 1, "a loop whose iterations meet")
+        self.assertGreater(sizes[2][1], 1, "an independent loop that says auto")
+        self.assertEqual(launches[3][1:], (3, 2, 4))
+        self.assertEqual(sizes[4][1], 1, "a serial construct")
+        self.assertEqual(sizes[5][1], 1, "arrays that overlap when the program runs")
+        self.assertIn(": acc_spread_c_11 on device 0", said)
 
     def test_host_threads_have_devices_of_their_own(self):
         self.write("hybrid.c", HYBRID)

@@ -99,6 +99,18 @@ static void nested(const double* a) {
     }
 }
 
+/* A loop over gangs in a region whose own clauses do not name the sum, which the loop sets and does not only add to. */
+static void in_region(const int* a) {
+    int total = 7, wanted = 7;
+#pragma acc parallel copyin(a[0 : N]) num_gangs(3) num_workers(2) vector_length(8)
+    {
+#pragma acc loop gang worker vector reduction(+ : total)
+        for (int i = 0; i < N; i++) total = total + a[i];
+    }
+    for (int i = 0; i < N; i++) wanted += a[i];
+    if (total != wanted) failures++, fprintf(stderr, "reductions: in a region: %d instead of %d\n", total, wanted);
+}
+
 /* An array's elements. */
 static void array(const int* a) {
     int bins[4] = {1, 2, 3, 4}, wanted[4] = {1, 2, 3, 4};
@@ -131,6 +143,7 @@ int main(void) {
     and_byte_gv(a_byte), or_int_v(a_int), xor_byte_wv(a_byte), both_int_g(a_int), either_int_gv(a_int);
     rows(a_int);
     nested(a_double);
+    in_region(a_int);
     array(a_int);
     if (!failures) printf("reductions: all are right\n");
     return failures != 0;

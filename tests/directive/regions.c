@@ -233,6 +233,69 @@ static void atomics(void) {
     expect(!wrong && total == n * (n + 1) / 2, "atomic updates, captures and writes");
 }
 
+static void tiles(int rows, int columns, int size) {
+    static int seen[23][37];
+    memset(seen, 0, sizeof seen);
+    int sum = 0, wrong = 0;
+#pragma acc parallel loop tile(size, 8) copy(seen) reduction(+ : sum)
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            seen[i][j] += 1;
+            sum += i * columns + j;
+        }
+#pragma acc parallel loop gang vector tile(*, *) copy(seen)
+    for (int i = rows - 1; i >= 0; i--)
+        for (int j = 0; j < columns; j++) seen[i][j] += 1;
+    for (int i = 0; i < 23; i++)
+        for (int j = 0; j < 37; j++) wrong += seen[i][j] != (i < rows && j < columns ? 2 : 0);
+    expect(!wrong && sum == rows * columns * (rows * columns - 1) / 2, "tiles meet each iteration once");
+}
+
+/* Two pointers into one array: what the region writes through one it reads through the other. */
+static void overlapping(void) {
+    int a[64];
+    int *p = a, *q = a;
+    for (int i = 0; i < 64; i++) a[i] = 5;
+#pragma acc data copy(a)
+    {
+#pragma acc parallel loop present(p[0 : 64], q[0 : 64])
+        for (int i = 0; i < 64; i++) {
+            const int before = q[i];
+            p[i] = 1;
+            p[i] = q[i] + before;
+        }
+    }
+    int wrong = 0;
+    for (int i = 0; i < 64; i++) wrong += a[i] != 6;
+    expect(!wrong, "pointers into one array overlap");
+}
+
+static void add_one(int* v, int n) {
+#pragma acc parallel loop present(v[0 : n])
+    for (int i = 0; i < n; i++) v[i] += 1;
+}
+
+/* One launch site, with memory that changes between its launches. */
+static void changing(void) {
+    int a[8] = {0}, b[8] = {0}, wrong = 0;
+#pragma acc data copy(a, b)
+    for (int time = 0; time < 3; time++) add_one(a, 8), add_one(b + 2, 4);
+    for (int time = 0; time < 3; time++) {
+        /* The same address, and each time another buffer. */
+#pragma acc data copy(a)
+        add_one(a, 8);
+        int* const there = acc_malloc(sizeof a);
+        acc_memcpy_to_device(there, a, sizeof a);
+#pragma acc parallel loop deviceptr(there)
+        for (int i = 0; i < 8; i++) there[i] *= 2;
+        acc_memcpy_from_device(b, there, sizeof b);
+        acc_free(there);
+        wrong += b[7] != 2 * a[7];
+    }
+    for (int i = 0; i < 8; i++) wrong += a[i] != 6;
+    expect(!wrong, "a launch finds what is present now");
+}
+
 static void device_memory(void) {
     float host[16], *there = acc_malloc(sizeof host);
     for (int i = 0; i < 16; i++) host[i] = i;
@@ -263,6 +326,10 @@ int main(void) {
     implied(30);
     atomics();
     device_memory();
+    tiles(23, 37, 5);
+    tiles(7, 11, 16);
+    overlapping();
+    changing();
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;
 }
