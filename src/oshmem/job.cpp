@@ -54,6 +54,11 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
     return static_cast<std::size_t>(count * static_cast<double>(unit));
 }
 
+bool is_set(const char* name) {
+    const char* const text = std::getenv(name);
+    return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+}
+
 std::size_t heap_bytes() {
     const auto asked = size_of("SHMEM_SYMMETRIC_SIZE", size_of("SHMEM_SYMMETRIC_HEAP_SIZE", std::size_t{64} << 20));
     return (asked + page - 1) / page * page;
@@ -95,6 +100,18 @@ void give_up(const char* call, const std::string& why) {
     comm::end_all_processes(1);
 }
 
+bool job::shares_mpi() {
+    if (the_job == nullptr || !the_job->m_has_started_mpi) return false;
+    the_job->m_program_ends_mpi = true;
+    return true;
+}
+
+void job::mpi_ends() {
+    if (the_job == nullptr) return;
+    the_job->m_program_ends_mpi = true;
+    the_job->m_group.reset();
+}
+
 void job::exit_all(int status) { comm::end_all_processes(status); }
 
 void job::start() {
@@ -127,7 +144,25 @@ job::job() : m_allocator(heap_bytes()) {
     auto heap = comm::shared_segment::create(m_allocator.bytes());
     share(m_heap, std::move(heap));
     make_globals_shared();
+    report();
     meet({0, 1, m_pes});
+}
+
+/// What the variables of OpenSHMEM 1.5, section 8, ask for.
+void job::report() const {
+    if (m_pe == 0 && is_set("SHMEM_VERSION")) std::printf("Causeway: OpenSHMEM 1.5\n");
+    if (m_pe == 0 && is_set("SHMEM_INFO"))
+        std::printf("Causeway: OpenSHMEM 1.5 reads\n"
+                    "  SHMEM_VERSION         prints the version at the start\n"
+                    "  SHMEM_INFO            prints this\n"
+                    "  SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap, with K, M, G or T: %zu here\n"
+                    "  SHMEM_DEBUG           has each PE say where its symmetric memory is\n",
+                    m_heap.bytes);
+    std::fflush(stdout);
+    if (is_set("SHMEM_DEBUG"))
+        std::fprintf(stderr, "causeway: PE %d of %d: process %d, heap of %zu bytes at %#zx, variables of %zu at %#zx\n",
+                     m_pe, m_pes, static_cast<int>(::getpid()), m_heap.bytes, static_cast<std::size_t>(m_heap.first),
+                     m_globals.bytes, static_cast<std::size_t>(m_globals.first));
 }
 
 void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
@@ -187,7 +222,7 @@ void job::finish() {
     auto* const own = reinterpret_cast<control_line*>(ending.m_control.peers[static_cast<std::size_t>(ending.m_pe)]);
     __atomic_store_n(&own[0].value, 1, __ATOMIC_RELEASE);
     ending.m_group.reset();
-    if (ending.m_has_started_mpi) comm::end_mpi();
+    if (ending.m_has_started_mpi && !ending.m_program_ends_mpi) comm::end_mpi();
 }
 
 std::uint64_t& job::note_of(int pe) const {

@@ -43,6 +43,10 @@ class job {
     [[nodiscard]] static job& required(const char* call);
     /// Once; also at exit.
     static void finish();
+    /// The program initialises MPI. Whether this library has done so already, for itself.
+    [[nodiscard]] static bool shares_mpi();
+    /// The program ends MPI, perhaps before this: nothing here needs it any more.
+    static void mpi_ends();
     /// Ends all PEs.
     [[noreturn]] static void exit_all(int status);
 
@@ -93,12 +97,13 @@ class job {
     job();
     void share(part& what, std::unique_ptr<comm::shared_segment> own);
     void make_globals_shared();
+    void report() const;
     void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
     [[nodiscard]] std::uint64_t& token(int at, int from) const;
 
     std::unique_ptr<comm::process_group> m_group;
-    bool m_has_started_mpi = false, m_has_ended = false;
+    bool m_has_started_mpi = false, m_program_ends_mpi = false, m_has_ended = false;
     int m_pe = 0, m_pes = 1;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
     part m_heap, m_globals, m_control;

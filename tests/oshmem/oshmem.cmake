@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring boundaries every_call)
+foreach(program ring boundaries every_call profiled)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${program}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c ${pes})
@@ -14,3 +14,6 @@ endforeach()
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
 set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+add_test(NAME oshmem.with_mpi COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/with_mpi.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPI_C_COMPILER} ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/with_mpi.c)
+set_tests_properties(oshmem.with_mpi PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Programs that use MPI as well: they may initialise it behind shmem_init, and end it in either order.
+#include "comm/process_group.hpp"
+#include "oshmem/job.hpp"
+
+#include <dlfcn.h>
+
+using namespace causeway::oshmem;
+
+namespace {
+
+/// Who would have been called without this library: another one of Causeway's perhaps, which watches the end of MPI.
+template <class Call> Call next(const char* name, Call otherwise) {
+    auto* const found = reinterpret_cast<Call>(dlsym(RTLD_NEXT, name));
+    return found != nullptr ? found : otherwise;
+}
+
+} // namespace
+
+extern "C" {
+
+int MPI_Init(int* argc, char*** argv) {
+    return job::shares_mpi() ? MPI_SUCCESS : next("MPI_Init", &PMPI_Init)(argc, argv);
+}
+
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    return job::shares_mpi() ? PMPI_Query_thread(provided)
+                             : next("MPI_Init_thread", &PMPI_Init_thread)(argc, argv, required, provided);
+}
+
+int MPI_Finalize(void) {
+    job::mpi_ends();
+    return next("MPI_Finalize", &PMPI_Finalize)();
+}
+
+} // extern "C"

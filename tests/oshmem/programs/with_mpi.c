@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* MPI and OpenSHMEM in one program. Which is initialised first, and which ends first, the first argument says. */
+#include <mpi.h>
+#include <shmem.h>
+#include <stdio.h>
+#include <string.h>
+
+static long word;
+
+int main(int count, char** words) {
+    const char* order = count > 1 ? words[1] : "mpi-shmem-shmem-mpi";
+    int provided = -1;
+    if (strncmp(order, "mpi-", 4) == 0) {
+        MPI_Init(&count, &words);
+        shmem_init();
+    } else {
+        shmem_init();
+        MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
+    }
+    int rank = -1, ranks = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const int me = shmem_my_pe(), all = shmem_n_pes();
+    shmem_long_atomic_add(&word, me + 1, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    long sum = me == 0 ? word : 0;
+    MPI_Bcast(&sum, 1, MPI_LONG, 0, MPI_COMM_WORLD);
+    int right = rank == me && ranks == all && sum == (long)all * (all + 1) / 2;
+    if (strcmp(order + strlen(order) - 4, "-mpi") == 0) {
+        shmem_finalize();
+        right = right && MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS;
+        MPI_Finalize();
+    } else {
+        MPI_Finalize();
+        word = 0;
+        shmem_barrier_all();
+        shmem_long_atomic_inc(&word, (me + 1) % all);
+        shmem_barrier_all();
+        right = right && word == 1;
+        shmem_finalize();
+    }
+    puts(right ? "right" : "WRONG");
+    return right ? 0 : 1;
+}
