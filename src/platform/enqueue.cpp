@@ -131,8 +131,34 @@ ref<_cl_event> make_event(const new_command& command) {
         new _cl_event(queue_seen(command), command.type, command.who, command.queue.where.rank));
 }
 
+/// The command's memory objects whose end the program is told of, on every rank: the same ones everywhere.
+std::vector<ref<_cl_mem>> kept_by(const new_command& command) {
+    std::vector<ref<_cl_mem>> kept;
+    const auto* const job = cluster::of_process();
+    if (job == nullptr || job->is_over() || cluster::is_dry_run()) return kept;
+    const std::lock_guard lock(command.queue.context.order);
+    for (const auto& use : command.uses)
+        if (use.object->outlives_commands()) kept.emplace_back(use.object);
+    return kept;
+}
+
+/// Keeps them until the command is over, wherever it runs.
+void keep_until_over(_cl_event& event, std::vector<ref<_cl_mem>> objects) {
+    if (objects.empty()) return;
+    {
+        const std::lock_guard lock(event.context->order);
+        tell_all(event);
+    }
+    // The program sees the end when what is in front of the command has ended here, too.
+    scheduler::of_process().after(event, [&event, objects = std::move(objects)](cl_int) {
+        const bool passes = is_here(event) ? passes_users(event) : event.end().passes_users;
+        scheduler::of_process().after_all(passes ? without_users(event.behind) : event.behind, [objects] {});
+    });
+}
+
 cl_int enqueue_elsewhere(const new_command& command) {
-    const bool is_dropped = may_be_dropped(command);
+    auto kept = kept_by(command);
+    const bool is_dropped = kept.empty() && may_be_dropped(command);
     const bool is_seen = command.event != nullptr || command.blocking != CL_FALSE;
     if (is_dropped) ++cluster::of_process()->counts.dropped;
     std::vector<ref<_cl_event>> behind;
@@ -142,11 +168,12 @@ cl_int enqueue_elsewhere(const new_command& command) {
         behind = go_behind(command);
     }
     const auto code = result_everywhere(command, CL_SUCCESS, behind);
-    if (command.event != nullptr) {
+    if (command.event != nullptr || !kept.empty()) {
         auto event = make_event(command);
         event->behind = std::move(behind);
         if (cluster::is_dry_run()) event->finish_as({CL_COMPLETE, CL_SUCCESS}); // no rank says so
-        *command.event = event.give();
+        keep_until_over(*event, std::move(kept));
+        if (command.event != nullptr) *command.event = event.give();
     }
     return code;
 }
@@ -247,7 +274,10 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
-    if (job != nullptr) code = result_everywhere(command, code, event->behind);
+    if (job != nullptr) {
+        code = result_everywhere(command, code, event->behind);
+        keep_until_over(*event, kept_by(command));
+    }
     if (command.made != nullptr) *command.made = event;
     // The event is one that the program has only now.
     if (command.event != nullptr) *command.event = event.give();
@@ -317,6 +347,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         }
     }
     keep_mapped(command, *event);
+    keep_until_over(*event, kept_by(command));
     cl_int code = CL_SUCCESS;
     if (command.blocking != CL_FALSE) {
         plan.wait_for(*event);

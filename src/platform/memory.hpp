@@ -113,6 +113,12 @@ struct _cl_mem final : causeway::platform::object {
     std::mutex mutex; // guards mappings, m_shadow, destructors
     std::multimap<void*, causeway::platform::mapping> mappings;
     std::vector<destructor> destructors;
+    /// In a cluster, under the context's order: every rank keeps the object until its later commands are over, wherever
+    /// they run, as the program is told of its end.
+    bool is_kept_everywhere = false;
+    [[nodiscard]] bool outlives_commands() const {
+        return is_kept_everywhere || (parent && parent->outlives_commands());
+    }
 
   private:
     [[nodiscard]] causeway::platform::driver_object<cl_mem> create(causeway::platform::place& at);

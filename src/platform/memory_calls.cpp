@@ -322,6 +322,10 @@ cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLB
     return guard([&]() -> cl_int {
         auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
         require(call != nullptr, CL_INVALID_VALUE);
+        if (const auto* const job = cluster::of_process(); job != nullptr && job->is_in_noted_call()) {
+            const std::lock_guard lock(object.context->order);
+            object.is_kept_everywhere = true;
+        }
         const std::lock_guard lock(object.mutex);
         object.destructors.push_back({call, data});
         return CL_SUCCESS;

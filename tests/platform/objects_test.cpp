@@ -7,6 +7,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
+#include <future>
 #include <string>
 #include <thread>
 
@@ -293,6 +294,33 @@ TEST_F(objects, destructors_of_memory_objects_run_last_first_when_all_is_over) {
     for (int i = 0; i < 3000 && noted.calls < 2; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     EXPECT_EQ(noted.order, (std::vector<int>{2, 1}));
     EXPECT_EQ(noted.seen, raw);
+}
+
+TEST_F(objects, destructors_of_memory_objects_come_after_commands_that_wait_on_any_device) {
+    const auto tell = [](cl_mem, void* data) { static_cast<std::promise<void>*>(data)->set_value(); };
+    for (std::size_t i = 0; i < devices().size(); ++i)
+        for (const bool of_part : {false, true}) {
+            std::promise<void> end;
+            auto told = end.get_future();
+            const auto gate = new_user_event();
+            {
+                auto used = new_buffer(1 << 12);
+                ASSERT_EQ(clSetMemObjectDestructorCallback(used.get(), tell, &end), CL_SUCCESS);
+                const cl_buffer_region half{0, 1 << 11};
+                cl_int code = CL_SUCCESS;
+                if (of_part)
+                    used = buffer_handle(clCreateSubBuffer(used.get(), 0, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
+                ASSERT_EQ(code, CL_SUCCESS);
+                const cl_uint one = 1;
+                ASSERT_EQ(clEnqueueFillBuffer(queue(i), used.get(), &one, 4, 0, 1 << 11, 1,
+                                              std::vector{gate.get()}.data(), nullptr),
+                          CL_SUCCESS);
+            }
+            EXPECT_EQ(told.wait_for(std::chrono::seconds(0)), std::future_status::timeout) << "device " << i;
+            ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+            ASSERT_EQ(clFinish(queue(i)), CL_SUCCESS);
+            EXPECT_EQ(told.wait_for(std::chrono::seconds(30)), std::future_status::ready) << "device " << i;
+        }
 }
 
 TEST_F(objects, profiling_times_follow_one_another) {
