@@ -210,6 +210,8 @@ json machine_facts() {
         throw std::runtime_error("there is no " + program + ": Causeway was built by a compiler without OpenMP");
     std::vector<std::string> words{program, "--seconds", std::to_string(typed.seconds)};
     if (!typed.output.empty()) words.insert(words.end(), {"--output", typed.output});
+    if (!typed.page.empty())
+        words.insert(words.end(), {"--page", typed.page, "--frame", causeway_tool::shared_file("paper_page.html")});
     causeway_tool::become(words);
 }
 

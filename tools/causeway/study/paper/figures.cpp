@@ -4,6 +4,7 @@
 
 #include "study/paper/kernels.hpp"
 #include "study/paper/openmp.hpp"
+#include "study/paper/schedule.hpp"
 
 #include <algorithm>
 #include <array>
@@ -53,20 +54,6 @@ void measure(std::vector<point>& points, const effort& spent, const std::string&
     }
 }
 
-std::string shape_text(const shape& sizes) {
-    std::string text;
-    for (const auto each : sizes) text += (text.empty() ? "" : "x") + std::to_string(each);
-    return text.empty() ? "NULL" : text;
-}
-
-bool divides(const shape& global, const shape& local) {
-    for (std::size_t i = 0; i < global.size(); ++i)
-        if (global[i] % local[i] != 0) return false;
-    return true;
-}
-
-bool is_parboil(const application& of) { return of.name.starts_with("CP") || of.name.starts_with("MRI"); }
-
 } // namespace
 
 void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all) {
@@ -107,54 +94,20 @@ void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spen
 }
 
 void measure_scheduling(device& on, const effort& spent, rows& all) {
-    for (const auto& of : applications()) {
-        if (of.per_item == 1 || spent.leaves_out(of)) continue;
-        std::vector<point> points;
-        for (const unsigned per_item :
-             is_parboil(of) ? std::vector<unsigned>{1, 2, 4} : std::vector<unsigned>{1, 10, 100, 1000}) {
-            if (per_item > of.per_item || of.global.front() % per_item != 0) continue;
-            auto global = of.global, local = of.local;
-            global.front() /= per_item;
-            if (!local.empty() && !divides(global, local)) local.clear();
-            points.push_back(
-                {std::to_string(per_item), on.launch(of, global, local, "-D PER_ITEM=" + std::to_string(per_item))});
-        }
-        if (of.name != "Chain") measure(points, spent, is_parboil(of) ? "11" : "8", on.name(), of.name, all);
+    std::map<std::string, std::vector<point>> points;
+    std::vector<const scheduled*> order;
+    const auto each_one = schedule(applications());
+    for (const auto& one : each_one) {
+        if (spent.leaves_out(one.of) && one.is_of_items()) continue;
+        std::size_t items = 1;
+        for (const auto each : one.local) items *= each;
+        if (items > on.largest_group(one.of, one.options)) continue;
+        auto& series = points[one.figure + one.of.name];
+        if (series.empty()) order.push_back(&one);
+        series.push_back({one.x, on.launch(one.of, one.global, one.local, one.options)});
     }
-    const auto every = applications();
-    const auto find = [&](const std::string& name) {
-        return *std::find_if(every.begin(), every.end(), [&](const application& each) { return each.name == name; });
-    };
-    {
-        const auto of = find("ILP");
-        std::vector<point> points;
-        for (const unsigned chains : {1, 2, 3, 4, 5, 6, 8})
-            points.push_back(
-                {std::to_string(chains), on.launch(of, of.global, of.local, "-D ILP=" + std::to_string(chains))});
-        measure(points, spent, "13", on.name(), "ILP", all);
-    }
-    const auto groups = [&](const std::string& figure, const std::string& name, const std::vector<shape>& locals) {
-        const auto of = find(name);
-        std::vector<point> points;
-        for (const auto& local : locals) {
-            const auto options = of.kernel == "matrixmul" ? "-D TILE=" + std::to_string(local.front()) : std::string();
-            std::size_t items = 1;
-            for (const auto each : local) items *= each;
-            if ((!local.empty() && !divides(of.global, local)) || items > on.largest_group(of, options)) continue;
-            points.push_back({shape_text(local), on.launch(of, of.global, local, options)});
-        }
-        measure(points, spent, figure, on.name(), name, all);
-    };
-    for (const auto* const name : {"Square 100000", "Square 1000000", "Vectoraddition 1100000"})
-        groups("14", name, {{}, {1}, {10}, {100}, {1000}});
-    groups("14", "Matrixmul(naive) 256", {{16, 16}, {1, 1}, {2, 2}, {4, 4}, {8, 8}, {}});
-    groups("16", "Matrixmul 256", {{16, 16}, {1, 1}, {2, 2}, {4, 4}, {8, 8}});
-    groups("18", "Blackscholes 1638400", {{256}, {1}, {2}, {4}, {8}, {}});
-    groups("20", "CP", {{16, 8}, {1, 8}, {2, 8}, {4, 8}, {8, 8}, {16, 1}, {16, 2}, {16, 4}, {16, 16}, {}});
-    for (const auto* const name : {"MRI-Q computePhiMag", "MRI-FHD RhoPhi"})
-        groups("20", name, {{512}, {32}, {64}, {128}, {256}, {}});
-    for (const auto* const name : {"MRI-Q computeQ", "MRI-FHD computeFHD"})
-        groups("20", name, {{256}, {16}, {32}, {64}, {128}, {}});
+    for (const auto* one : order)
+        measure(points[one->figure + one->of.name], spent, one->figure, on.name(), one->of.name, all);
 }
 
 void measure_memory(device& on, const effort& spent, rows& all) {

@@ -12,8 +12,8 @@ namespace paper {
 /// One point of a figure.
 struct row {
     std::string figure, device, series, x;
-    double seconds = 0; ///< the lower quartile
-    double value = 0;   ///< as the figure has it: throughput relative to the first of its series, or a share
+    double seconds = 0; ///< the lower quartile; 0 of what is counted
+    double value = 0; ///< as the figure has it: throughput relative to the first of its series, a share, instructions
 };
 using rows = std::vector<row>;
 

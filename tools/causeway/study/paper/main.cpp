@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program behind `causeway study --paper`: measures on every OpenCL device, prints tables and verdicts.
+#include "study/paper/counting.hpp"
 #include "study/paper/figures.hpp"
 
 #include <cstdio>
@@ -7,6 +8,9 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
 #include <string>
 
 namespace {
@@ -20,29 +24,47 @@ std::string quoted(const std::string& text) {
     return made + "\"";
 }
 
-void write(const std::string& path, const paper::rows& all,
-           const std::vector<std::pair<std::string, std::vector<paper::verdict>>>& judged) {
-    std::ofstream file(path);
-    file << "{\"rows\": [\n";
+using judgements = std::vector<std::pair<std::string, std::vector<paper::verdict>>>;
+
+std::string json_text(const paper::rows& all, const judgements& judged) {
+    std::ostringstream text;
+    text << "{\"rows\": [\n";
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& each = all[i];
-        file << "{\"figure\": " << quoted(each.figure) << ", \"device\": " << quoted(each.device)
+        text << "{\"figure\": " << quoted(each.figure) << ", \"device\": " << quoted(each.device)
              << ", \"series\": " << quoted(each.series) << ", \"x\": " << quoted(each.x)
              << ", \"seconds\": " << each.seconds << ", \"value\": " << each.value
              << (i + 1 < all.size() ? "},\n" : "}\n");
     }
-    file << "], \"findings\": [\n";
+    text << "], \"findings\": [\n";
     bool is_first = true;
     for (const auto& [device, verdicts] : judged)
         for (const auto& each : verdicts) {
-            file << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device)
+            text << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device)
                  << ", \"finding\": " << quoted(each.finding) << ", \"verdict\": " << quoted(each.word)
                  << ", \"figure\": " << quoted(each.figure) << "}";
             is_first = false;
         }
-    file << "\n]}\n";
+    text << "\n]}\n";
+    return text.str();
+}
+
+void write(const std::string& path, const std::string& text) {
+    std::ofstream file(path);
+    file << text;
     file.close();
     if (!file) throw std::runtime_error("cannot write " + path);
+}
+
+/// The frame with the rows in it, which may not end the element that they are in.
+std::string page_of(const std::string& frame, std::string json) {
+    std::ifstream read(frame);
+    std::string page{std::istreambuf_iterator<char>(read), {}};
+    const std::string mark = "@PAPER@";
+    const auto place = page.find(mark);
+    if (place == std::string::npos) throw std::runtime_error("cannot read " + frame);
+    for (auto at = json.find('<'); at != std::string::npos; at = json.find('<', at)) json.replace(at, 1, "\\u003c");
+    return page.replace(place, mark.size(), json);
 }
 
 /// Series as lines, the points of one behind each other.
@@ -51,9 +73,12 @@ void print(const paper::rows& all, std::size_t from) {
     for (std::size_t i = from; i < all.size(); ++i) {
         const auto& each = all[i];
         if (each.figure != figure)
-            std::printf("\n  figure %s%s", each.figure.c_str(), each.figure.starts_with("3-7") ? " (shares)" : "");
+            std::printf("\n  figure %s%s", each.figure.c_str(),
+                        each.figure.starts_with("3-7") ? " (shares)"
+                        : each.seconds == 0            ? " (instructions)"
+                                                       : "");
         if (each.figure != figure || each.series != series) std::printf("\n    %-24s", each.series.c_str());
-        std::printf("  %s: %.2f", each.x.c_str(), each.value);
+        std::printf(each.value < 1000 ? "  %s: %.2f" : "  %s: %.0f", each.x.c_str(), each.value);
         figure = each.figure;
         series = each.series;
     }
@@ -61,14 +86,23 @@ void print(const paper::rows& all, std::size_t from) {
     std::fflush(stdout);
 }
 
-int measure(const paper::effort& spent, const std::string& output) {
+void count(std::size_t nth, const std::string& device, const paper::effort& spent, paper::rows& all) {
+    try {
+        paper::count_figures(nth, device, spent, all);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "causeway study --paper: no figures of instructions: %s\n", error.what());
+    }
+}
+
+int measure(const paper::effort& spent, const std::string& output, const std::string& page, const std::string& frame) {
     paper::rows all;
-    std::vector<std::pair<std::string, std::vector<paper::verdict>>> judged;
+    judgements judged;
     std::vector<std::pair<std::string, bool>> devices;
     paper::measure_affinity(spent, all);
     print(all, 0);
     const auto found = paper::all_devices();
     if (found.empty()) throw std::runtime_error("there is no OpenCL device");
+    std::size_t nth = 0;
     for (const auto& [platform, raw] : found) {
         const auto before = all.size();
         paper::device on(platform, raw);
@@ -78,6 +112,8 @@ int measure(const paper::effort& spent, const std::string& output) {
         paper::measure_scheduling(on, spent, all);
         paper::measure_memory(on, spent, all);
         if (on.is_cpu()) paper::measure_vectors(on, spent, all);
+        if (on.is_cpu()) count(nth, on.name(), spent, all);
+        ++nth;
         print(all, before);
     }
     for (const auto& [name, is_cpu] : devices) {
@@ -86,7 +122,8 @@ int measure(const paper::effort& spent, const std::string& output) {
         for (const auto& each : judged.back().second)
             std::printf("  %-68s %-14s %s\n", each.finding.c_str(), each.word.c_str(), each.figure.c_str());
     }
-    if (!output.empty()) write(output, all, judged);
+    if (!output.empty()) write(output, json_text(all, judged));
+    if (!page.empty()) write(page, page_of(frame, json_text(all, judged)));
     return 0;
 }
 
@@ -94,20 +131,28 @@ int measure(const paper::effort& spent, const std::string& output) {
 
 int main(int count, char** words) {
     paper::effort spent;
-    std::string output;
-    for (int i = 1; i < count; ++i) {
+    std::string output, page, frame;
+    const bool counts = count == 5 && std::strcmp(words[1], "--count") == 0;
+    for (int i = 1; i < count && !counts; ++i) {
         if (std::strcmp(words[i], "--seconds") == 0 && i + 1 < count) {
             spent.seconds = std::atof(words[++i]);
         } else if (std::strcmp(words[i], "--output") == 0 && i + 1 < count) {
             output = words[++i];
+        } else if (std::strcmp(words[i], "--page") == 0 && i + 1 < count) {
+            page = words[++i];
+        } else if (std::strcmp(words[i], "--frame") == 0 && i + 1 < count) {
+            frame = words[++i];
         } else {
-            std::fprintf(
-                stderr, "usage: paper-study [--seconds S] [--output FILE]\nIt is started by causeway study --paper.\n");
+            std::fprintf(stderr, "usage: paper-study [--seconds S] [--output FILE] [--page FILE --frame FILE]\nIt is "
+                                 "started by causeway study --paper.\n");
             return 2;
         }
     }
     try {
-        const int status = measure(spent, output);
+        if (counts)
+            return paper::count_launches(std::strtoul(words[2], nullptr, 10), std::strtoul(words[3], nullptr, 10),
+                                         std::atoi(words[4]));
+        const int status = measure(spent, output, page, frame);
         std::fflush(stdout);
         std::_Exit(status); // drivers have nothing to do any more
     } catch (const std::exception& error) {
