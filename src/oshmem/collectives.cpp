@@ -5,6 +5,7 @@
 #include <causeway/oshmem/shmem.h>
 
 #include <cstring>
+#include <exception>
 #include <string>
 #include <vector>
 
@@ -25,8 +26,16 @@ members active_set(const char* call, int start, int log_stride, int size) {
 
 void meet(const char* call, const members& who) { job::required(call).meet(who); }
 
-template <class Type = std::byte> const Type* from(const char* call, const void* source, int pe) {
-    return static_cast<const Type*>(job::required(call).at(source, pe, call));
+void lend(const char* call, const void* source, std::size_t bytes, job::loan what = job::loan::source) {
+    try {
+        job::required(call).lend(what, source, bytes);
+    } catch (const std::exception& error) {
+        give_up(call, error.what());
+    }
+}
+template <class Type = std::byte> const Type* from(const char* call, const void* source, int pe,
+                                                   job::loan what = job::loan::source) {
+    return static_cast<const Type*>(job::required(call).borrow(what, source, pe, call));
 }
 
 /// `keeps_root`: the root's own target stays as it is, as in calls on active sets.
@@ -35,13 +44,15 @@ void broadcast(const char* call, const members& who, void* target, const void* s
     auto& all = job::required(call);
     if (root < 0 || root >= who.size)
         give_up(call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(who.size));
-    all.meet(who);
     const int giver = who.world(root);
+    lend(call, source, giver == all.pe() ? bytes : 0);
+    all.meet(who);
     if (bytes != 0 && !(keeps_root && giver == all.pe())) std::memmove(target, from(call, source, giver), bytes);
     all.meet(who);
 }
 
 void fcollect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
+    lend(call, source, bytes);
     meet(call, who);
     for (int i = 0; i < who.size && bytes != 0; ++i)
         std::memmove(static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes,
@@ -52,6 +63,7 @@ void fcollect(const char* call, const members& who, void* target, const void* so
 void collect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
     auto& all = job::required(call);
     all.note() = bytes;
+    lend(call, source, bytes);
     all.meet(who);
     auto* to = static_cast<std::byte*>(target);
     for (int i = 0; i < who.size; ++i) {
@@ -67,6 +79,8 @@ void alltoalls(const char* call, const members& who, void* target, const void* s
     auto& all = job::required(call);
     const auto own = static_cast<std::ptrdiff_t>(who.index_of(all.pe())),
                part = static_cast<std::ptrdiff_t>(count * element);
+    const auto elements = static_cast<std::size_t>(who.size) * count;
+    lend(call, source, elements == 0 ? 0 : ((elements - 1) * static_cast<std::size_t>(sst) + 1) * element);
     all.meet(who);
     for (int i = 0; i < who.size && count != 0; ++i) {
         auto* to = static_cast<std::byte*>(target) + i * part * tst;
@@ -93,6 +107,7 @@ template <class Type, class Combine> void reduce(const char* call, const members
         return count * static_cast<std::size_t>(i) / static_cast<std::size_t>(who.size);
     };
     const int own = who.index_of(all.pe());
+    lend(call, source, count * sizeof(Type));
     all.meet(who);
     const auto first = slice_begin(own), end = slice_begin(own + 1);
     if (first < end) {
@@ -105,10 +120,12 @@ template <class Type, class Combine> void reduce(const char* call, const members
         }
         std::memcpy(target + first, sum.data(), (end - first) * sizeof(Type));
     }
+    lend(call, target, count * sizeof(Type), job::loan::target);
     all.meet(who);
     for (int i = 0; i < who.size; ++i)
         if (i != own && slice_begin(i) < slice_begin(i + 1))
-            std::memcpy(target + slice_begin(i), from<Type>(call, target, who.world(i)) + slice_begin(i),
+            std::memcpy(target + slice_begin(i),
+                        from<Type>(call, target, who.world(i), job::loan::target) + slice_begin(i),
                         (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
     all.meet(who);
 }

@@ -30,8 +30,8 @@ constexpr std::size_t line = 64; // of a cache: what one PE writes and another o
 struct control_line {
     alignas(line) std::uint64_t value;
 };
-/// Of each PE: whether it has left, its note, and the tokens of all PEs.
-constexpr std::size_t first_token = 2;
+/// Of each PE: whether it has left, its note, its loans, and the tokens of all PEs.
+constexpr std::size_t first_loan = 2, first_token = 4;
 
 std::size_t size_of(const char* name, std::size_t otherwise) {
     const char* const text = std::getenv(name);
@@ -227,6 +227,37 @@ void job::finish() {
 
 std::uint64_t& job::note_of(int pe) const {
     return reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)])[1].value;
+}
+
+comm::segment_address& job::loan_of(loan what, int pe) const {
+    static_assert(sizeof(comm::segment_address) <= sizeof(control_line));
+    auto* const lines = reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)]);
+    return *reinterpret_cast<comm::segment_address*>(lines + first_loan + static_cast<std::size_t>(what));
+}
+
+void job::lend(loan what, const void* source, std::size_t bytes) {
+    auto& shown = loan_of(what, m_pe);
+    shown.bytes = 0;
+    if (bytes == 0 || find(source, m_pe) != nullptr) return;
+    auto& lent = m_lent[static_cast<std::size_t>(what)];
+    if (!lent || lent->address().bytes < bytes) lent = comm::shared_segment::create(bytes);
+    std::memcpy(lent->memory(), source, bytes);
+    shown = lent->address();
+}
+
+const void* job::borrow(loan what, const void* source, int pe, const char* call) {
+    if (pe < 0 || pe >= m_pes) refuse(source, pe, call);
+    const auto& shown = loan_of(what, pe);
+    if (shown.bytes == 0) return at(source, pe, call);
+    if (pe == m_pe) return source;
+    auto& all = m_borrowed[static_cast<std::size_t>(what)];
+    all.resize(static_cast<std::size_t>(m_pes));
+    auto& known = all[static_cast<std::size_t>(pe)];
+    if (!known || known->address().key != shown.key) {
+        known = comm::shared_segment::open(shown);
+        if (!known) give_up(call, "the memory of PE " + std::to_string(pe) + " cannot be reached");
+    }
+    return known->memory();
 }
 
 std::uint64_t& job::token(int at, int from) const {

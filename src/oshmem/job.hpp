@@ -7,6 +7,7 @@
 #include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -76,6 +77,12 @@ class job {
     [[nodiscard]] std::uint64_t& note() const { return note_of(m_pe); }
     [[nodiscard]] std::uint64_t& note_of(int pe) const;
 
+    /// What the others read of `bytes` at `source` between two meetings, by borrow(). Memory that is not symmetric is
+    /// copied to where they can: programs hand such to collectives.
+    enum class loan { source, target };
+    void lend(loan what, const void* source, std::size_t bytes);
+    [[nodiscard]] const void* borrow(loan what, const void* source, int pe, const char* call);
+
     /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
     template <class Holds> void wait(Holds holds) {
         for (unsigned look = 1; !holds(); ++look)
@@ -101,6 +108,7 @@ class job {
     void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
     [[nodiscard]] std::uint64_t& token(int at, int from) const;
+    [[nodiscard]] comm::segment_address& loan_of(loan what, int pe) const;
 
     std::unique_ptr<comm::process_group> m_group;
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_has_ended = false;
@@ -111,6 +119,9 @@ class job {
     std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
     std::vector<std::uint64_t> m_sent, m_expected; // tokens, by PE
+    static constexpr std::size_t loans = 2;
+    std::array<std::unique_ptr<comm::shared_segment>, loans> m_lent;
+    std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> m_borrowed; // by PE
 };
 
 } // namespace causeway::oshmem

@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring boundaries every_call profiled)
+foreach(program ring boundaries every_call private_memory profiled)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${program}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c ${pes})
