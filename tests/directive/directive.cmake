@@ -17,3 +17,9 @@ foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()
+# The applications, small, on one and two devices.
+foreach(runtime ${runtimes})
+  causeway_test(directive.applications.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
+    COMMAND ${PROJECT_SOURCE_DIR}/benchmarks/directives.sh --build ${CMAKE_BINARY_DIR} --small --repeats 1)
+  set_property(TEST directive.applications.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
+endforeach()

@@ -105,7 +105,8 @@ struct causeway_acc_region {
 };
 
 #ifdef CAUSEWAY_ACC_GENERATED
-static struct causeway_acc_program causeway_acc_this_program;
+static struct causeway_acc_program causeway_acc_this_program __attribute__((unused)); /* defined at the end of a source
+                                                                                         with regions */
 #endif
 
 void causeway_acc_data_begin(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
