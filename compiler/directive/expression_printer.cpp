@@ -130,7 +130,12 @@ std::string expression_printer::print(const Expr* expression) {
         if (binary->getOpcode() == BO_Comma)
             return "(" + print(binary->getLHS()) + ", " + print(binary->getRHS()) + ")";
         const auto right = binary->isAssignmentOp() ? print(binary->getRHS()) : operand(binary->getRHS());
-        return operand(binary->getLHS()) + " " + sign + " " + right;
+        // Clang nests no more than 256 brackets, which a long sum would.
+        const auto* left = binary->getLHS()->IgnoreParenImpCasts();
+        const auto* chain = dyn_cast<BinaryOperator>(left);
+        const bool same = chain && ((binary->isAdditiveOp() && chain->isAdditiveOp()) ||
+                                    (binary->isMultiplicativeOp() && chain->isMultiplicativeOp()));
+        return (same ? print(left) : operand(left)) + " " + sign + " " + right;
     }
     if (const auto* choice = dyn_cast<ConditionalOperator>(expression))
         return operand(choice->getCond()) + " ? " + operand(choice->getTrueExpr()) + " : " +

@@ -227,6 +227,14 @@ class compiler(unittest.TestCase):
         self.write("row.cc", 'extern "C" ' + ROW.split("int main")[0].split("\n", 1)[1])
         self.assertIn("31 iterations are ", self.run_program(COMPILER, *clang, "--report", "-c", "row.cc"))
 
+    def test_prints_long_sums(self):
+        terms = "".join(f" {sign} {at} * a[{at % 7}] / 3" for at, sign in enumerate(["+", "-"] * 200))
+        self.write("sum.c", "int main(void) { int a[7] = {1, 2, 3, 4, 5, 6, 7}, host = 0" + terms + ", device = 1;\n"
+                            "#pragma acc parallel loop copyin(a) copyout(device)\nfor (int i = 0; i < 1; i++) device = 0" + terms + ";\n"
+                            "return host != device; }\n")
+        self.run_program(COMPILER, "sum.c", "-o", "sum")
+        self.run_program("./sum")
+
     def test_loops_that_are_proved_independent_are_spread_over_the_device(self):
         self.write("spread.c", SPREAD)
         self.run_program(COMPILER, "spread.c", "-o", "spread")
