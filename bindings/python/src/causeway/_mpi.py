@@ -73,6 +73,7 @@ class Bound:
         message = [c_int, c_int, comm]  # rank, tag
         self.event_from_request = declare("clCreateEventFromMPIRequest", [HANDLE, request, c_void_p], c_void_p)
         self.attach_communicator = declare("clAttachCommunicator", [comm])
+        self.symmetric_init = declare("causeway_symmetric_init", [HANDLE, HANDLE, comm, c_size_t])
         self.device = declare("causeway_mpi_cl_mem", [], datatype)()
         host = [c_void_p, c_int, datatype, *message]
         self.send = declare("causeway_mpi_send", host)
