@@ -29,6 +29,15 @@ target_include_directories(killed_pe PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/system)
 target_link_libraries(killed_pe PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 system_program(symmetric.killed_pe 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe>)
 set_tests_properties(symmetric.killed_pe PROPERTIES PROCESSORS 3)
+# The program of docs/one-sided.md.
+add_executable(symmetric_ring symmetric/ring.c)
+target_link_libraries(symmetric_ring PRIVATE Causeway::causeway MPI::MPI_C)
+foreach(runtime ${runtimes})
+  foreach(ranks 1 4)
+    causeway_test(symmetric.ring.${runtime}.${ranks} LABEL example RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 120
+      COMMAND $<TARGET_FILE:symmetric_ring>)
+  endforeach()
+endforeach()
 # The programs' data; on a loaded machine their times mean nothing.
 if(TARGET one_sided)
   foreach(runtime ${runtimes})
