@@ -19,6 +19,7 @@ import causeway._mpi
 import numpy as np
 import pyopencl as cl
 import pytest
+from causeway import symmetric
 from mpi4py import MPI
 
 from conftest import pattern, python
@@ -55,8 +56,16 @@ def test_the_version_is_the_headers():
 
 
 def test_numbers_are_those_of_the_header():
-    header = (ROOT / "include/CL/cl_data_transfer.h").read_text()
-    values = dict(re.findall(r"#define CL_(\w+) \(?(-?\w+)\)?", header))
+    headers = ("CL/cl_data_transfer.h", "causeway/symmetric.h")
+    text = "".join((ROOT / "include" / header).read_text() for header in headers)
+    values = dict(re.findall(r"#define CL_(\w+) \(?(-?\w+)\)?", text))
+    for prefix, names in (
+        ("SIGNAL_", symmetric._SIGNALS),
+        ("ATOMIC_", symmetric._ATOMICS),
+        ("REDUCE_", symmetric._REDUCTIONS),
+    ):
+        for name, number in names.items():
+            assert int(values[prefix + name.upper()], 0) == number
     for kind in causeway.CommandType:
         assert int(values["COMMAND_" + kind.name], 0) == kind
     for name in ("END_OF_FILE", "IO_ERROR", "MESSAGE_TRUNCATED", "PEER_FAILED", "CANCELLED"):
@@ -289,6 +298,7 @@ SINGLE = """
 import mpi4py
 mpi4py.rc.thread_level = "single"
 import causeway
+from causeway import symmetric
 from mpi4py import MPI
 for function in causeway.send, causeway.isend, causeway.recv, causeway.irecv:
     try:
