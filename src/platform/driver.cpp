@@ -89,14 +89,16 @@ void add_platforms(const opencl_vendors::implementation& source, std::vector<dri
             continue;
         const bool is_intel = name.starts_with("Intel");
         const bool is_pocl = name.starts_with("Portable Computing Language");
+        const bool is_nvidia = name.starts_with("NVIDIA");
         drivers.push_back({.name = name_of(source),
                            .platform = platform,
                            .calls = &calls,
                            .hides_failed_waits = is_intel,
                            .hangs_in_last_release = is_intel,
                            .needs_released_parts = is_pocl,
-                           .breaks_migrations = is_pocl || name.starts_with("NVIDIA"),
-                           .loses_links = is_pocl});
+                           .breaks_migrations = is_pocl || is_nvidia,
+                           .loses_links = is_pocl,
+                           .keeps_back_later = is_nvidia});
     }
 }
 

@@ -231,7 +231,7 @@ void check_command(const new_command& command) {
 
 obstacle look_at_waits(const new_command& command, raw_waits& raws) {
     for (cl_uint i = 0; i < command.wait_count; ++i)
-        if (const auto found = look_at(*command.wait_list[i], &command.queue.where, false, raws);
+        if (const auto found = look_at(*command.wait_list[i], command.queue, false, raws);
             found.what != obstacle::sort::none)
             return found;
     return {};

@@ -33,12 +33,14 @@ void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_pro
 
 } // namespace
 
-obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws) {
+obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws) {
     const auto status = event.status();
     if (status < CL_COMPLETE) return may_fail ? obstacle{} : obstacle{obstacle::sort::failed, &event};
     if (status == CL_COMPLETE) return {};
     const auto raw = event.raw();
-    if (raw == nullptr || event.where != here) return {obstacle::sort::not_yet, &event};
+    const bool is_unseen = raw == nullptr || event.where != &queue.where;
+    if (is_unseen || (queue.where.from->keeps_back_later && !queue.in_order()))
+        return {obstacle::sort::not_yet, &event};
     raws.add(raw);
     return {};
 }
@@ -46,15 +48,14 @@ obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& 
 obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws) {
     obstacle first;
     for (const auto& wait : command.waits) {
-        const auto found = look_at(*wait, &queue.where, false, raws);
+        const auto found = look_at(*wait, queue, false, raws);
         // One that has failed counts at once, whatever else there is to wait for, which may be for ever.
         if (found.what == obstacle::sort::failed) return found;
         if (first.what == obstacle::sort::none) first = found;
     }
     if (first.what != obstacle::sort::none) return first;
     for (const auto& order : command.orders)
-        if (const auto found = look_at(*order, &queue.where, true, raws); found.what != obstacle::sort::none)
-            return found;
+        if (const auto found = look_at(*order, queue, true, raws); found.what != obstacle::sort::none) return found;
     if (command.filling) {
         // What was not filled must not be sent.
         const auto status = command.filling->status();

@@ -45,10 +45,10 @@ struct obstacle {
     _cl_event* event = nullptr;
 };
 
-/// Whether `event`, which a command at `here` waits for, holds it back. If not, and if its driver must still wait, it
+/// Whether `event`, which a command of `queue` waits for, holds it back. If not, and if its driver must still wait, it
 /// is in `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2
 /// crashes.
-[[nodiscard]] obstacle look_at(_cl_event& event, const place* here, bool may_fail, raw_waits& raws);
+[[nodiscard]] obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws);
 
 /// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must
 /// wait for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.

@@ -3,11 +3,25 @@
 // do: NVIDIA's (580) lets nothing pass a command that waits.
 #include "platform_fixture.hpp"
 
+#include <chrono>
+#include <cstdlib>
+#include <future>
+
 using namespace support;
 
 namespace {
 
 using passing = platform_test;
+
+/// A native kernel that a driver has and that runs until it is let go.
+struct long_command {
+    std::promise<void> begun, end;
+    static void CL_CALLBACK run(void* data) {
+        auto& self = **static_cast<long_command**>(data);
+        self.begun.set_value();
+        self.end.get_future().wait();
+    }
+};
 
 constexpr std::size_t many = 1024;
 
@@ -43,5 +57,43 @@ TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait) {
                   CL_SUCCESS);
         EXPECT_EQ(bytes.front(), four);
         EXPECT_EQ(bytes.back(), three);
+    }
+}
+
+TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait_for_their_driver) {
+    if (std::getenv("CAUSEWAY_CLUSTER") != nullptr)
+        GTEST_SKIP() << "a native kernel that waits for its program stops other ranks' as well";
+    for (std::size_t device = 0; device < devices().size(); ++device) {
+        SCOPED_TRACE(device);
+        const auto on = new_queue(devices()[device], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+        const auto late = new_buffer(many), early = new_buffer(many);
+        long_command running;
+        auto* argument = &running;
+        event_handle long_one, behind, free;
+        if (clEnqueueNativeKernel(queue(device), long_command::run, &argument, sizeof argument, 0, nullptr, nullptr, 0,
+                                  nullptr, long_one.out()) != CL_SUCCESS)
+            continue;
+        ASSERT_EQ(clFlush(queue(device)), CL_SUCCESS);
+        running.begun.get_future().wait();
+        const cl_uchar three = 3, five = 5;
+        auto* const awaited = long_one.get();
+        ASSERT_EQ(clEnqueueFillBuffer(on.get(), late.get(), &three, 1, 0, many, 1, &awaited, behind.out()), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFillBuffer(on.get(), early.get(), &five, 1, 0, many, 0, nullptr, free.out()), CL_SUCCESS);
+        std::promise<void> passed;
+        ASSERT_EQ(clSetEventCallback(
+                      free.get(), CL_COMPLETE,
+                      [](cl_event, cl_int, void* data) { static_cast<std::promise<void>*>(data)->set_value(); },
+                      &passed),
+                  CL_SUCCESS);
+        ASSERT_EQ(clFlush(on.get()), CL_SUCCESS);
+        auto has_passed = passed.get_future();
+        EXPECT_EQ(has_passed.wait_for(std::chrono::seconds(10)), std::future_status::ready);
+        running.end.set_value();
+        ASSERT_EQ(clFinish(on.get()), CL_SUCCESS);
+        has_passed.wait();
+        std::vector<cl_uchar> bytes(many);
+        ASSERT_EQ(clEnqueueReadBuffer(on.get(), late.get(), CL_TRUE, 0, many, bytes.data(), 0, nullptr, nullptr),
+                  CL_SUCCESS);
+        EXPECT_EQ(bytes, std::vector<cl_uchar>(many, three));
     }
 }

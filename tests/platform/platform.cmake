@@ -28,6 +28,12 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.early_writes LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env LD_PRELOAD=$<TARGET_FILE:early_writes> CAUSEWAY_TEST_COMMANDS=0,1,2,4,5,6,7,8,9,12
             $<TARGET_FILE:platform_tests> --gtest_filter=random_graphs.*)
+  # Out-of-order queues of a driver that runs them in order.
+  add_library(orderly_driver MODULE support/orderly_driver.c)
+  target_link_libraries(orderly_driver PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.orderly_driver LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 120
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:orderly_driver> $<TARGET_FILE:platform_tests>
+            --gtest_filter=passing.*:spanning.*:objects.*:random_graphs.*)
   # A link writes what an earlier one has left.
   add_library(lost_links MODULE support/lost_links.c)
   target_compile_definitions(lost_links PRIVATE _GNU_SOURCE)

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preloaded before a test, it makes PoCL run the commands of out-of-order queues in order, and say that it is NVIDIA's,
+ * whose driver (580) lets nothing of such a queue pass a command that waits. */
+#include <CL/cl_icd.h>
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static const char name[] = "NVIDIA's way";
+/* The headers name these types differently from year to year. */
+static cl_command_queue(CL_API_CALL* make)(cl_context, cl_device_id, cl_command_queue_properties, cl_int*);
+static cl_int(CL_API_CALL* say)(cl_platform_id, cl_platform_info, size_t, void*, size_t*);
+
+static cl_command_queue CL_API_CALL make_in_order(cl_context context, cl_device_id device,
+                                                  cl_command_queue_properties properties, cl_int* code) {
+    const cl_command_queue_properties left = properties &
+                                             ~(cl_command_queue_properties)CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
+    return make(context, device, left, code);
+}
+
+static cl_int CL_API_CALL say_name(cl_platform_id platform, cl_platform_info what, size_t size, void* value,
+                                   size_t* size_ret) {
+    if (what != CL_PLATFORM_NAME) return say(platform, what, size, value, size_ret);
+    if (size_ret != NULL) *size_ret = sizeof name;
+    if (value != NULL && size >= sizeof name) memcpy(value, name, sizeof name);
+    return CL_SUCCESS;
+}
+
+static void fail(const char* what) {
+    fprintf(stderr, "orderly_driver: %s\n", what);
+    _exit(77);
+}
+
+__attribute__((constructor)) static void take_the_place(void) {
+    void* const driver = dlopen("libpocl.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (driver == NULL) fail("skipped: no libpocl.so.2");
+    void* (*address)(const char*);
+    *(void**)&address = dlsym(driver, "clGetExtensionFunctionAddress");
+    cl_int (*platforms)(cl_uint, cl_platform_id*, cl_uint*) = NULL;
+    if (address != NULL) *(void**)&platforms = address("clIcdGetPlatformIDsKHR");
+    cl_platform_id platform = NULL;
+    if (platforms == NULL || platforms(1, &platform, NULL) != CL_SUCCESS) fail("libpocl.so.2 has no platform");
+    /* All objects of PoCL share one table, which is constant. */
+    cl_icd_dispatch* const table = *(cl_icd_dispatch**)platform;
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t first = (uintptr_t)table & ~(page - 1);
+    if (mprotect((void*)first, (uintptr_t)(table + 1) - first, PROT_READ | PROT_WRITE) != 0)
+        fail("the table of libpocl.so.2 cannot be changed");
+    make = table->clCreateCommandQueue;
+    table->clCreateCommandQueue = make_in_order;
+    say = table->clGetPlatformInfo;
+    table->clGetPlatformInfo = say_name;
+}
