@@ -43,6 +43,12 @@ class cluster {
 
     /// Leaves as many of this rank's devices as a dry run wants of each rank.
     void choose_devices(std::vector<_cl_device_id*>& own) const;
+    /// Whether this rank builds programs after another one of its node, whose driver is the same and keeps what it has
+    /// built, and whether any rank does. Set once, with the devices.
+    struct build_turns {
+        bool is_later = false, any_is_later = false;
+    };
+    build_turns turns;
     /// One blob of each rank. Collective.
     [[nodiscard]] std::vector<std::string> gather(const std::string& mine) const;
     /// Whether every rank has this number. Collective.
@@ -54,7 +60,7 @@ class cluster {
     /// `value` of rank `root` on every rank. Collective.
     template <class Value> [[nodiscard]] Value from(int root, Value value) const {
         if (m_dry_devices != 0) return root == rank() ? value : Value{}; // all goes well there
-        if (m_ends && root == rank()) return value;                      // nobody listens
+        if (m_ends && root == rank()) return value; // nobody listens
         meeting at{purpose::value, static_cast<std::uint64_t>(root), {}};
         static_assert(sizeof value <= sizeof at.words);
         if (root == rank()) std::memcpy(at.words.data(), &value, sizeof value);

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <fstream>
 #include <string>
 
 namespace causeway::platform {
@@ -205,9 +206,34 @@ void take_answers(std::string_view from, _cl_device_id& device) {
     }
 }
 
+/// What ranks have in common that find each other's builds: node, driver and device. Empty where a driver keeps none.
+std::string build_place(const std::vector<_cl_device_id*>& own) {
+    if (own.empty() || !own.front()->driver.keeps_builds) return {};
+    std::string boot;
+    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot); // another one on each node
+    const auto& device = *own.front();
+    std::string place = boot;
+    for (const auto& text : {device.driver.name, text_of(device, CL_DRIVER_VERSION), text_of(device, CL_DEVICE_NAME)})
+        place += '\n' + text;
+    return boot.empty() ? boot : place;
+}
+
+/// The first rank of each place is the one that builds.
+cluster::build_turns turns_of(const cluster& job, const std::vector<std::string>& places) {
+    cluster::build_turns turns;
+    for (std::size_t rank = 0; rank < places.size(); ++rank) {
+        const auto same = std::find(places.begin(), places.end(), places[rank]);
+        const bool is_later = !places[rank].empty() && same - places.begin() != static_cast<std::ptrdiff_t>(rank);
+        turns.any_is_later = turns.any_is_later || is_later;
+        if (static_cast<int>(rank) == job.rank()) turns.is_later = is_later;
+    }
+    return turns;
+}
+
 /// The devices of all ranks, by rank: this one's are `own`, the others' have no driver here.
-std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::vector<_cl_device_id*>& own) {
+std::vector<_cl_device_id*> devices_of_all_ranks(cluster& job, const std::vector<_cl_device_id*>& own) {
     std::string mine;
+    put(mine, build_place(own));
     put(mine, static_cast<std::uint32_t>(own.size()));
     for (const auto* device : own) {
         put(mine, device->driver.name);
@@ -215,12 +241,14 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
     }
     std::vector<_cl_device_id*> all;
     const auto blobs = job.gather(mine);
+    std::vector<std::string> places;
     for (int rank = 0; rank < job.ranks(); ++rank) {
+        std::string_view blob = blobs[static_cast<std::size_t>(rank)];
+        places.push_back(take_text(blob));
         if (rank == job.rank()) {
             all.insert(all.end(), own.begin(), own.end());
             continue;
         }
-        std::string_view blob = blobs[static_cast<std::size_t>(rank)];
         const driver* from = nullptr;
         for (auto left = take_number(blob); left != 0; --left) {
             const auto name = take_text(blob);
@@ -230,6 +258,7 @@ std::vector<_cl_device_id*> devices_of_all_ranks(const cluster& job, const std::
             all.push_back(made.give());
         }
     }
+    job.turns = turns_of(job, places);
     return all;
 }
 

@@ -66,6 +66,11 @@ std::string text_of(const cl_icd_dispatch& calls, cl_platform_id platform, cl_pl
     return text.c_str();
 }
 
+bool keeps_pocls_builds() {
+    const char* const text = std::getenv("POCL_KERNEL_CACHE");
+    return text == nullptr || std::string_view(text) != "0";
+}
+
 void add_platforms(const opencl_vendors::implementation& source, std::vector<driver>& drivers) {
     // Never closed: drivers have threads and handlers of their own.
     void* const opened = dlopen(source.library.c_str(), RTLD_NOW | RTLD_LOCAL);
@@ -98,6 +103,7 @@ void add_platforms(const opencl_vendors::implementation& source, std::vector<dri
                            .needs_released_parts = is_pocl,
                            .breaks_migrations = is_pocl || is_nvidia,
                            .loses_links = is_pocl,
+                           .keeps_builds = is_pocl && keeps_pocls_builds(),
                            .keeps_back_later = is_nvidia});
     }
 }

@@ -33,6 +33,8 @@ struct driver {
     /// Processes that link the same program at the same time remove a file of its cache before one another, and who
     /// comes too late cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
     bool loses_links = false;
+    /// Keeps what it has built in files, where other processes find it (PoCL).
+    bool keeps_builds = false;
     /// A command that waits for an event keeps back all later ones of its out-of-order queue (NVIDIA 580): it gets
     /// there when what it waits for is over.
     bool keeps_back_later = false;

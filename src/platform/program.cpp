@@ -92,7 +92,7 @@ std::string with_argument_info(const std::string& options) {
 }
 
 /// Calls act(place, part, raw devices) for the places of the devices that are asked for, all of them also after a
-/// failure.
+/// failure. Of ranks whose drivers find each other's builds, one builds, and then the others.
 template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
     const auto chosen = checked_devices(count, list);
     for (const auto* device : chosen)
@@ -107,24 +107,29 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
         if (code == CL_SUCCESS) part.is_built = true;
         return code;
     };
-    bool any = false;
-    for (auto* const at : program.context->here()) {
-        std::vector<_cl_device_id*> here;
-        for (auto* const device : program.part_of(*at).devices)
-            if (at->understudy || chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end())
-                here.push_back(device);
-        any = any || !here.empty();
-        const auto code = act_on(*at, here);
-        if (first_failure == CL_SUCCESS && !may_fail(*at)) first_failure = code;
-    }
     const auto* const job = cluster::of_process();
-    if (job == nullptr) return first_failure;
-    // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that can
-    // build them.
-    if (!any) {
+    const auto act_here = [&] {
+        bool any = false;
+        for (auto* const at : program.context->here()) {
+            std::vector<_cl_device_id*> here;
+            for (auto* const device : program.part_of(*at).devices)
+                if (at->understudy || chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end())
+                    here.push_back(device);
+            any = any || !here.empty();
+            const auto code = act_on(*at, here);
+            if (first_failure == CL_SUCCESS && !may_fail(*at)) first_failure = code;
+        }
+        // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that
+        // can build them.
+        if (job == nullptr || any) return;
         auto& at = *program.context->here().front();
         (void)act_on(at, program.part_of(at).devices);
-    }
+    };
+    const bool takes_turns = job != nullptr && job->turns.any_is_later && asks_ranks();
+    if (takes_turns && job->turns.is_later) (void)job->agree(CL_SUCCESS);
+    act_here();
+    if (takes_turns && !job->turns.is_later) (void)job->agree(CL_SUCCESS);
+    if (job == nullptr) return first_failure;
     const auto code = job->agree(first_failure);
     if (code == CL_SUCCESS && !chosen.empty()) program.asked = chosen.front()->driver.rank;
     return code;

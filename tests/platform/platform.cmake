@@ -34,6 +34,13 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.orderly_driver LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 120
     COMMAND env LD_PRELOAD=$<TARGET_FILE:orderly_driver> $<TARGET_FILE:platform_tests>
             --gtest_filter=passing.*:spanning.*:objects.*:random_graphs.*)
+  # One of two ranks builds; the other one's driver finds that.
+  add_library(builds_in_turn MODULE support/builds_in_turn.c)
+  target_compile_definitions(builds_in_turn PRIVATE _GNU_SOURCE)
+  target_link_libraries(builds_in_turn PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.cluster.builds_in_turn LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 120
+    COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=1 LD_PRELOAD=$<TARGET_FILE:builds_in_turn> $<TARGET_FILE:platform_tests>
+            --gtest_filter=programs.*:spanning.*-*threads*)
   # A link writes what an earlier one has left.
   add_library(lost_links MODULE support/lost_links.c)
   target_compile_definitions(lost_links PRIVATE _GNU_SOURCE)
