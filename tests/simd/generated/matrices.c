@@ -6,9 +6,10 @@
 // TARGET sse = -O3 -march=x86-64
 
 // wide: remark: a product of 4 x 4 floats in registers [-Rpass=causeway-simd]
-// wide: remark: a product by a transpose of 4 x 4 floats in registers, where matrices do not overlap
-// [-Rpass=causeway-simd] wide: remark: a product and a product of two transposes of 4 x 4 floats in registers
-// [-Rpass=causeway-simd] wide: remark: a matrix is read and written [-Rpass-missed=causeway-simd] sse-NOT: in registers
+// wide: remark: a product by a transpose of 4 x 4 floats in registers, where matrices do not overlap [-Rpass=causeway-simd]
+// wide: remark: a product and a product of two transposes of 4 x 4 floats in registers [-Rpass=causeway-simd]
+// wide: remark: a matrix is read and written [-Rpass-missed=causeway-simd]
+// sse-NOT: in registers
 
 // wide-LABEL: {{^}}multiply:
 // wide-COUNT-4: vbroadcastf32x4 {{[0-9]*}}(%rdx), %zmm
@@ -25,7 +26,8 @@ void multiply(float (*restrict c)[4], float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             float sum = 0;
-            for (int k = 0; k < 4; k++) sum += a[i][k] * b[k][j];
+            for (int k = 0; k < 4; k++)
+                sum += a[i][k] * b[k][j];
             c[i][j] = sum;
         }
 }
@@ -38,7 +40,8 @@ void by_transpose(float (*c)[4], float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             c[i][j] = 0;
-            for (int k = 0; k < 4; k++) c[i][j] += a[i][k] * b[j][k];
+            for (int k = 0; k < 4; k++)
+                c[i][j] += a[i][k] * b[j][k];
         }
 }
 
@@ -62,7 +65,8 @@ void in_place(float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
             float sum = 0;
-            for (int k = 0; k < 4; k++) sum += a[i][k] * b[k][j];
+            for (int k = 0; k < 4; k++)
+                sum += a[i][k] * b[k][j];
             a[i][j] = sum;
         }
 }

@@ -14,15 +14,17 @@
 // attribute-NOT: vmulss
 // attribute-NOT: {%k
 // attribute: retq
-__attribute__((annotate("causeway_padded"))) void padded(float* restrict c, const float* a, long n) {
-    for (long i = 0; i < n; i++) c[i] *= a[i];
+__attribute__((annotate("causeway_padded"))) void padded(float *restrict c, const float *a, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] *= a[i];
 }
 
 // attribute-LABEL: {{^}}padded_row:
 // attribute-NOT: {%k
 // attribute: retq
-__attribute__((annotate("causeway_padded"))) void padded_row(float* restrict c, const float* a) {
-    for (int i = 0; i < 31; i++) c[i] *= a[i];
+__attribute__((annotate("causeway_padded"))) void padded_row(float *restrict c, const float *a) {
+    for (int i = 0; i < 31; i++)
+        c[i] *= a[i];
 }
 
 // A masked store would delay the next load of the array.
@@ -30,14 +32,16 @@ __attribute__((annotate("causeway_padded"))) void padded_row(float* restrict c, 
 // attribute-COUNT-1: vmovups {{.*}} {%k1}{{$}}
 // attribute: vmulss
 // attribute: retq
-void not_padded(float* restrict c, const float* a, long n) {
-    for (long i = 0; i < n; i++) c[i] *= a[i];
+void not_padded(float *restrict c, const float *a, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] *= a[i];
 }
 
 // What lies before an array is nobody's promise.
 // option-LABEL: {{^}}backwards:
 // option: {%k
 // option: retq
-void backwards(float* restrict c, const float* a) {
-    for (int i = 0; i < 31; i++) c[i] = a[30 - i];
+void backwards(float *restrict c, const float *a) {
+    for (int i = 0; i < 31; i++)
+        c[i] = a[30 - i];
 }

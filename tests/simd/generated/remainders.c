@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loops whose length is known at run time: the compiler's own vectors, single vectors, one masked step, and no scalar
-// loop. TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512 TARGET avx2 = -O2 -march=haswell TARGET
-// openmp = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd TARGET fast = -O3 -march=sapphirerapids
-// -mprefer-vector-width=512 -ffast-math
+// Loops whose length is known at run time: the compiler's own vectors, single vectors, one masked step, and no scalar loop.
+// TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
+// TARGET avx2 = -O2 -march=haswell
+// TARGET openmp = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd
+// TARGET fast = -O3 -march=sapphirerapids -mprefer-vector-width=512 -ffast-math
 
 // wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
 // avx2: remark: vectors of 4 x 8 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
@@ -18,8 +19,9 @@
 // avx2: vmaskmovps
 // avx2-NOT: vaddss
 // avx2: retq
-void add(float* restrict c, const float* a, const float* b, long n) {
-    for (long i = 0; i < n; i++) c[i] = a[i] + b[i];
+void add(float *restrict c, const float *a, const float *b, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
 }
 
 // Where pointers may overlap, and do, the scalar loop stays.
@@ -27,8 +29,9 @@ void add(float* restrict c, const float* a, const float* b, long n) {
 // wide-DAG: {{vmovups .*%zmm[0-9]+ {%k[0-9]} {z}}}
 // wide-DAG: vaddss
 // wide: retq
-void add_perhaps_aliased(float* c, const float* a, const float* b, int n) {
-    for (int i = 0; i < n; i++) c[i] = a[i] + b[i];
+void add_perhaps_aliased(float *c, const float *a, const float *b, int n) {
+    for (int i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
 }
 
 // fast-LABEL: {{^}}sum:
@@ -38,9 +41,10 @@ void add_perhaps_aliased(float* c, const float* a, const float* b, int n) {
 // wide-LABEL: {{^}}sum:
 // wide-NOT: vaddps
 // wide: retq
-float sum(const float* y, int n) {
+float sum(const float *y, int n) {
     float x = 10;
-    for (int k = 0; k < n; k++) x = x + y[k];
+    for (int k = 0; k < n; k++)
+        x = x + y[k];
     return x;
 }
 
@@ -49,16 +53,18 @@ float sum(const float* y, int n) {
 // wide: cmpq $-385,
 // wide-NOT: vsubss
 // wide: retq
-void aligned(float* restrict c, const float* a, long n) {
-    for (long i = 0; i < n; i++) c[i] = a[i] - 1;
+void aligned(float *restrict c, const float *a, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] = a[i] - 1;
 }
 
 // wide-LABEL: {{^}}last:
 // wide-NOT: {%k
 // wide: retq
-int last(int* restrict c, const int* a, int n) {
+int last(int *restrict c, const int *a, int n) {
     int value = 0;
-    for (int i = 0; i < n; i++) c[i] = value = a[i] + 1;
+    for (int i = 0; i < n; i++)
+        c[i] = value = a[i] + 1;
     return value;
 }
 
@@ -66,7 +72,8 @@ int last(int* restrict c, const int* a, int n) {
 // openmp: {%k1} {z}
 // openmp-NOT: vaddss
 // openmp: retq
-void may_run_at_once(float* c, const float* a, const float* b, int n) {
+void may_run_at_once(float *c, const float *a, const float *b, int n) {
 #pragma omp simd
-    for (int i = 0; i < n; i++) c[i] = a[i] + b[i];
+    for (int i = 0; i < n; i++)
+        c[i] = a[i] + b[i];
 }

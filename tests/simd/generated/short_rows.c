@@ -28,8 +28,9 @@
 // avx2: vmaskmovps %ymm{{[0-9]+}}, %ymm{{[0-9]+}}, 96(%rdi)
 // avx2-NOT: {{^[[:space:]]}}j{{[a-z]+}}
 // avx2: retq
-void row_of_floats(float* restrict c, const float* a, const float* b) {
-    for (int i = 0; i < 31; i++) c[i] = a[i] + b[i];
+void row_of_floats(float *restrict c, const float *a, const float *b) {
+    for (int i = 0; i < 31; i++)
+        c[i] = a[i] + b[i];
 }
 
 // The smallest sufficient width.
@@ -38,16 +39,18 @@ void row_of_floats(float* restrict c, const float* a, const float* b) {
 // wide-NOT: zmm
 // wide: %ymm{{[0-9]+}} {%k{{[0-9]}}} {z}
 // wide: retq
-void row_of_seven(int* restrict c, const int* a) {
-    for (int i = 0; i < 7; i++) c[i] = a[i] * 3;
+void row_of_seven(int *restrict c, const int *a) {
+    for (int i = 0; i < 7; i++)
+        c[i] = a[i] * 3;
 }
 
 // Strict arithmetic keeps the order of a sum, so no vector adds.
 // wide-LABEL: {{^}}strict_sum:
 // wide-NOT: vaddps
 // wide: retq
-float strict_sum(const float* y) {
+float strict_sum(const float *y) {
     float x = 0;
-    for (int k = 0; k < 31; k++) x = x + y[k];
+    for (int k = 0; k < 31; k++)
+        x = x + y[k];
     return x;
 }
