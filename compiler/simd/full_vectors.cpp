@@ -8,6 +8,7 @@
 #include "loop_vectoriser.hpp"
 #include "remainder.hpp"
 #include "report.hpp"
+#include "vector_functions.hpp"
 
 #include <llvm/Analysis/LoopAccessAnalysis.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
@@ -223,7 +224,8 @@ bool work::run() {
 } // namespace
 
 PreservedAnalyses full_vectors::run(Function& function, FunctionAnalysisManager& manager) {
-    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty()) return PreservedAnalyses::all();
+    if (function.hasOptSize() || is_for_lanes(function) || manager.getResult<LoopAnalysis>(function).empty())
+        return PreservedAnalyses::all();
     return work(function, manager).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 

@@ -3,6 +3,7 @@
 #include "full_vectors.hpp"
 #include "kept_loops.hpp"
 #include "small_matrices.hpp"
+#include "vector_functions.hpp"
 
 #include <llvm/Passes/PassBuilder.h>
 #include <llvm/Passes/PassPlugin.h>
@@ -15,6 +16,15 @@ namespace {
 bool is_for_speed(OptimizationLevel level) { return level.getSpeedupLevel() >= 2 && level.getSizeLevel() == 0; }
 
 void add_passes(PassBuilder& builder) {
+    builder.registerPipelineStartEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(kept_calls());
+    });
+    builder.registerOptimizerEarlyEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(vector_functions());
+    });
+    builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
+        if (is_for_speed(level)) passes.addPass(spare_functions());
+    });
     builder.registerPeepholeEPCallback([](FunctionPassManager& passes, OptimizationLevel level) {
         if (is_for_speed(level)) passes.addPass(small_matrices());
     });

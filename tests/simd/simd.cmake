@@ -23,6 +23,8 @@ foreach(floating strict fast)
   add_test(NAME simd.execution.${floating} COMMAND ${simd_folder}/execution.sh ${clang_19} ${simd_plugin} ${floating})
   set_tests_properties(simd.execution.${floating} PROPERTIES LABELS simd SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
+add_test(NAME simd.functions COMMAND ${simd_folder}/functions.sh ${clang_19} ${simd_plugin})
+set_tests_properties(simd.functions PROPERTIES LABELS simd SKIP_RETURN_CODE 77 TIMEOUT 120)
 # More by hand: random_loops.py CLANG PLUGIN --seed 7 --loops 1000 --flags -mavx2
 foreach(target native avx2)
   set(flags -m${target})

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Compiles functions.c with the plug-in for each vector extension of this processor, and runs it beside code that was not optimised.
+set -euo pipefail
+
+if [ $# -ne 2 ]; then
+    echo "usage: functions.sh CLANG PLUGIN" >&2
+    exit 2
+fi
+clang=$1 plugin=$2
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+
+native=$("$clang" -march=native -dM -E -x c /dev/null)
+has() { grep -q "__$1__" <<<"$native"; }
+has AVX2 || { echo "skipped: this processor has no AVX2"; exit 77; }
+targets=("-mavx2 -mfma")
+if has AVX512F && has AVX512BW && has AVX512VL && has AVX512DQ; then
+    targets+=("-march=skylake-avx512 -mprefer-vector-width=512" "-march=skylake-avx512 -mprefer-vector-width=256")
+fi
+"$clang" -O1 -Wall -Wextra -c "$here/functions_main.c" -o "$work/main.o"
+"$clang" -O0 -ffp-contract=off "-DNAME(x)=x##_scalar" -c "$here/functions.c" -o "$work/scalar.o"
+for target in "${targets[@]}"; do
+    # shellcheck disable=SC2086
+    "$clang" -O3 $target -Wall -Wextra -Werror -ffp-contract=off -fopenmp-simd -fplugin="$plugin" -fpass-plugin="$plugin" \
+        -mllvm -causeway-simd-report="$work/report" "-DNAME(x)=x##_vector" -c "$here/functions.c" -o "$work/vector.o"
+    made=$(grep -c ' is there for lanes' "$work/report")
+    echo "$target: $made functions for lanes"
+    [ "$made" = 7 ] || { cat "$work/report"; exit 1; }
+    "$clang" "$work"/{main,scalar,vector}.o -lm -o "$work/program"
+    "$work/program"
+    rm "$work/report"
+done
