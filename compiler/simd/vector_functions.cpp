@@ -16,6 +16,7 @@
 #include <llvm/IR/Verifier.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/LCSSA.h>
+#include <llvm/Transforms/Utils/Local.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LowerSwitch.h>
 #include <llvm/Transforms/Utils/ModuleUtils.h>
@@ -103,6 +104,7 @@ class variants {
     void make(Function& scalar, char letter, std::vector<std::string>& names, const char*& why) {
         ValueToValueMapTy map;
         Function* copy = CloneFunction(&scalar, map);
+        removeUnreachableBlocks(*copy);
         FunctionPassManager usual_form;
         usual_form.addPass(LowerSwitchPass());
         usual_form.addPass(UnifyFunctionExitNodesPass());
@@ -111,7 +113,7 @@ class variants {
         usual_form.run(*copy, m_manager);
         m_manager.invalidate(*copy, PreservedAnalyses::none());
         const LoopInfo& loops = m_manager.getResult<LoopAnalysis>(*copy);
-        why = why_not_wide(*copy, loops);
+        why = why_not_wide(*copy, loops, m_manager.getResult<DominatorTreeAnalysis>(*copy));
         if (!why)
             for (const StringRef name : variant_names(scalar)) {
                 if (name.size() < 6 || name[4] != letter) continue;

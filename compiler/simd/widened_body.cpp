@@ -3,6 +3,7 @@
 #include "widened_body.hpp"
 
 #include <llvm/ADT/PostOrderIterator.h>
+#include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/VectorUtils.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/IntrinsicInst.h>
@@ -240,9 +241,17 @@ class body {
 
 } // namespace
 
-const char* why_not_wide(Function& scalar, const LoopInfo& loops) {
+const char* why_not_wide(Function& scalar, const LoopInfo& loops, const DominatorTree& dominators) {
+    const auto is_of_lanes = [](Type* type) { return VectorType::isValidElementType(type); };
+    if (!scalar.getReturnType()->isVoidTy() && !is_of_lanes(scalar.getReturnType()))
+        return "its result is neither a number nor a pointer";
+    for (const Argument& each : scalar.args())
+        if (!is_of_lanes(each.getType()) || each.hasPassPointeeByValueCopyAttr() || each.hasStructRetAttr())
+            return "an argument is neither a number nor a pointer";
+    const ReversePostOrderTraversal<const Function*> order(&scalar);
+    if (containsIrreducibleCFG<const BasicBlock*>(order, loops)) return "a loop in it has two beginnings";
     for (const Loop* loop : loops.getLoopsInPreorder())
-        if (!loop->isLoopSimplifyForm()) return "a loop in it has no usual form";
+        if (!loop->isLoopSimplifyForm() || !loop->isLCSSAForm(dominators)) return "a loop in it has no usual form";
     unsigned returns = 0;
     for (BasicBlock& block : scalar) {
         returns += isa<ReturnInst>(block.getTerminator());
