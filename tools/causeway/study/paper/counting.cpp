@@ -68,7 +68,7 @@ const std::map<std::string, std::string> figure_of_instructions = {{"8", "9"},  
 
 std::function<bool(const std::string&)> kernel_places() {
     std::set<std::string> files;
-    for (const auto& each : applications()) files.insert("/" + each.kernel + ".so");
+    for (const auto& each : applications()) files.insert(std::string("/").append(each.kernel).append(".so"));
     return [files](const std::string& path) {
         return path.empty() || path.find("svml") != std::string::npos || // Intel's functions for kernels
                files.contains(path.substr(std::min(path.rfind('/'), path.size())));
@@ -113,6 +113,7 @@ void count_figures(std::size_t nth, const std::string& device, const effort& spe
     int status = -1;
     if (process > 0) waitpid(process, &status, 0);
     std::rewind(lines);
+    rows wholes, kernels, shares;
     std::array<char, 256> line{};
     while (std::fgets(line.data(), line.size(), lines) != nullptr) {
         std::istringstream words(line.data());
@@ -122,11 +123,12 @@ void count_figures(std::size_t nth, const std::string& device, const effort& spe
         if (found == figure_of_instructions.end() || kernel_text.empty()) continue;
         figure = found->second;
         const double whole = std::stod(whole_text), kernel = std::stod(kernel_text);
-        all.push_back({figure, device, series, x, 0, whole});
-        all.push_back({figure + " kernel", device, series, x, 0, kernel});
+        wholes.push_back({figure, device, series, x, 0, whole});
+        kernels.push_back({figure + " kernel", device, series, x, 0, kernel});
         if (figure == "9" || figure == "15") // Figure 10, and the other half of 15
-            all.push_back({figure == "9" ? "10" : "15 share", device, series, x, 0, kernel / whole});
+            shares.push_back({figure == "9" ? "10" : "15 share", device, series, x, 0, kernel / whole});
     }
+    for (const auto* const each : {&wholes, &kernels, &shares}) all.insert(all.end(), each->begin(), each->end());
     std::fclose(lines);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) throw std::runtime_error("the process that counts failed");
 }
