@@ -24,7 +24,8 @@ shape search(size_limits limits, const std::function<std::optional<double>(const
     while (const auto size = looking.next()) looking.tell(*size, cost(*size));
     trials = looking.trials();
     EXPECT_LE(trials, looking.most_trials());
-    return looking.best().value_or(shape{});
+    const auto best = looking.best_few(1);
+    return best.empty() ? shape{} : best.front();
 }
 
 double cost_of(const shape& size, double best_items) {
@@ -109,6 +110,18 @@ TEST(study_size_search, sizes_that_fail_are_never_the_best) {
     EXPECT_EQ(found, shape{8});
     std::size_t none = 0;
     EXPECT_TRUE(search({{256}, 256, {256}}, [](const shape&) { return std::nullopt; }, none).empty());
+}
+
+TEST(study_size_search, gives_the_best_few_in_order_for_a_second_look) {
+    size_search looking({{64}, 64, {64}}, {});
+    std::size_t told = 0;
+    while (const auto size = looking.next()) {
+        looking.tell(*size,
+                     size->front() == 4 ? std::nullopt : std::optional<double>(static_cast<double>(size->front())));
+        ++told;
+    }
+    EXPECT_EQ(looking.best_few(3), (std::vector<shape>{{1}, {2}, {8}}));
+    EXPECT_EQ(looking.best_few(100).size(), told - 1);
 }
 
 TEST(study_size_search, a_prime_has_two_sizes) {

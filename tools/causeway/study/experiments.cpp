@@ -178,7 +178,7 @@ class laboratory {
                 ++wrong;
                 return {};
             }
-            const auto times = time(json::object(), request, 5, 0.3);
+            const auto times = time(json::object(), request, 15, 0.3);
             if (!times) return {};
             // In units of the recorded launch: the machine is not as fast all the time.
             const auto relative = 1 / compare(times->first, times->second).speedup;
@@ -195,13 +195,46 @@ class laboratory {
             if (!size) break;
             search.tell(*size, measure(*size));
         }
+        const auto best = best_of(search.best_few(3));
+        if (best && m_settings.exhaustive && !is_over()) compare_with_exhaustive(told, *best);
         told["sizes"] = trials;
         told["sizes_possible"] = search.possible();
         told["sizes_tried"] = search.trials();
         told["sizes_wrong"] = wrong;
         if (!own.empty()) try_one("size", "the driver's choice", {{"local", nullptr}});
-        const auto best = search.best();
         if (best && *best != own) try_one("size", "groups of " + shape_text(*best), {{"local", *best}});
+    }
+
+    /// Of sizes that were looked at shortly: all once more, in turn.
+    std::optional<shape> best_of(const std::vector<shape>& few) {
+        if (few.size() < 2 || is_over()) return few.empty() ? std::nullopt : std::optional(few.front());
+        json requests = json::array();
+        for (const auto& each : few) requests.push_back({{"local", each}});
+        const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 1}}, longest_request);
+        if (!answer.contains("times")) return few.front();
+        std::vector<double> medians;
+        for (const auto& each : answer.at("times"))
+            medians.push_back(summarize(each.at("whole").get<std::vector<double>>()).median);
+        return few[static_cast<std::size_t>(std::min_element(medians.begin(), medians.end()) - medians.begin())];
+    }
+
+    /// How near the search came: what it found, and the best few of all, in turn.
+    void compare_with_exhaustive(json& told, const shape& found) {
+        std::vector<std::pair<double, shape>> all;
+        for (const auto& each : told.at("exhaustive"))
+            all.emplace_back(each.at("relative").get<double>(), each.at("local").get<shape>());
+        std::sort(all.begin(), all.end());
+        std::vector<shape> few;
+        for (const auto& [relative, size] : all)
+            if (few.size() < 5) few.push_back(size);
+        const auto best = best_of(few);
+        if (!best) return;
+        told["best_of_all"] = *best;
+        told["found"] = found;
+        if (*best == found)
+            told["found_of_best"] = 1.;
+        else if (const auto times = time({{"local", *best}}, {{"local", found}}, 60, 2))
+            told["found_of_best"] = compare(times->first, times->second).speedup;
     }
 
     /// The options of the program's build, for a shell.

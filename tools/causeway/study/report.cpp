@@ -125,6 +125,10 @@ void print_launches(const json& process) {
                         launch.at("sizes_tried").get<unsigned long long>(),
                         launch.at("sizes_possible").get<unsigned long long>(),
                         launch.at("stopped_early").get<bool>() ? "; then the time was over" : "");
+        if (launch.contains("found_of_best"))
+            std::printf("  the best of all is %s; the search found %s, %.0f %% of its speed\n",
+                        shape_text(launch.at("best_of_all")).c_str(), shape_text(launch.at("found")).c_str(),
+                        100 * launch.at("found_of_best").get<double>());
     }
 }
 

@@ -135,11 +135,17 @@ std::optional<shape> size_search::next() {
     }
 }
 
-void size_search::tell(const shape& size, std::optional<double> seconds) {
-    m_tried[size] = seconds;
-    if (seconds && (!m_best || *seconds < *m_tried.at(*m_best))) m_best = size;
-}
+void size_search::tell(const shape& size, std::optional<double> seconds) { m_tried[size] = seconds; }
 
-std::optional<shape> size_search::best() const { return m_best; }
+std::vector<shape> size_search::best_few(std::size_t most) const {
+    std::vector<std::pair<double, shape>> timed;
+    for (const auto& [size, seconds] : m_tried)
+        if (seconds) timed.emplace_back(*seconds, size);
+    std::sort(timed.begin(), timed.end());
+    std::vector<shape> few;
+    for (auto& [seconds, size] : timed)
+        if (few.size() < most) few.push_back(std::move(size));
+    return few;
+}
 
 } // namespace study

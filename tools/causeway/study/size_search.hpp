@@ -32,7 +32,8 @@ class size_search {
     /// Of the last one. Sizes that give wrong results, or fail, have none.
     void tell(const shape& size, std::optional<double> seconds);
 
-    [[nodiscard]] std::optional<shape> best() const;
+    /// Those with the shortest times, the best first.
+    [[nodiscard]] std::vector<shape> best_few(std::size_t most) const;
     [[nodiscard]] std::size_t trials() const { return m_tried.size(); }
     [[nodiscard]] std::size_t possible() const { return m_possible; }
     /// A twentieth of what is possible, or 12.
@@ -50,7 +51,6 @@ class size_search {
     std::size_t m_possible;
     std::vector<shape> m_planned; ///< the last one comes next
     std::map<shape, std::optional<double>> m_tried;
-    std::optional<shape> m_best;
     std::set<shape> m_stepped_from;
 };
 
