@@ -229,6 +229,11 @@ if(TARGET causeway_program AND NOT CAUSEWAY_SANITIZE)
     COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:surroundings_program>)
   set_tests_properties(platform.causeway_run.surroundings PROPERTIES
     PASS_REGULAR_EXPRESSION "agreed on 29 answers, a terminal of 77 columns" FAIL_REGULAR_EXPRESSION "parted")
+  # Ranks whose clocks count from other starts, as nodes' do.
+  add_executable(deadlines_program support/programs/deadlines_program.cpp)
+  target_link_libraries(deadlines_program PRIVATE causeway_flags OpenCL::OpenCL Threads::Threads)
+  causeway_test(platform.causeway_run.other_clock LABEL platform RUNTIME pocl TIMEOUT 60
+    COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/other_clock.sh $<TARGET_FILE:causeway_program> $<TARGET_FILE:deadlines_program>)
   # Debian's Python, whose interpreter is the program, and one whose interpreter is a library.
   find_program(debian_python python3 PATHS /usr/bin NO_DEFAULT_PATH)
   execute_process(COMMAND ${debian_python} -c "import sysconfig; print(sysconfig.get_config_var('INSTSONAME'))"

@@ -20,22 +20,11 @@
 #include <ctime>
 
 using causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::same,
-    causeway_run::take_of_rank_0;
+    causeway_run::take_of_rank_0, causeway_run::waits_in_python;
 
 namespace {
 /// The error output of the start, for the last word of a job that ends, wherever the program sends its own later.
 const int kept_error_output = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-
-/// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
-/// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
-/// Nearest names of functions do not tell: those that wait are not exported.
-bool waits_in_python(const void* caller) {
-    static int (*holds_lock)() = nullptr;
-    if (holds_lock == nullptr) holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
-    if (holds_lock == nullptr) return false; // it may be loaded later
-    static const void* const python = causeway_run::library_of(reinterpret_cast<const void*>(holds_lock));
-    return causeway_run::library_of(caller) == python && holds_lock() == 0;
-}
 
 void unique_name(const char* function, unsigned char* bytes, const void* caller) {
     static void* const library = dlopen("libuuid.so.1", RTLD_NOW | RTLD_NOLOAD);
@@ -70,8 +59,11 @@ int time_of_day(timeval* place, void* zone) noexcept {
 int clock_gettime(clockid_t which, timespec* place) noexcept {
     static auto* const ask = next<int(clockid_t, timespec*)>("clock_gettime");
     const int code = ask(which, place);
-    if (code == 0 && is_programs(CAUSEWAY_CALLER) && !waits_in_python(CAUSEWAY_CALLER))
-        take_of_rank_0(place, sizeof *place);
+    if (code != 0 || !is_programs(CAUSEWAY_CALLER) || waits_in_python(CAUSEWAY_CALLER)) return code;
+    const auto own = *place;
+    take_of_rank_0(place, sizeof *place);
+    const auto in_ns = [](const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; };
+    causeway_run::note_time(which, in_ns(own), in_ns(*place));
     return code;
 }
 
@@ -171,7 +163,10 @@ std::int64_t system_now() {
 std::int64_t steady_now() asm("_ZNSt6chrono3_V212steady_clock3nowEv");
 std::int64_t steady_now() {
     static auto* const ask = next<std::int64_t()>("_ZNSt6chrono3_V212steady_clock3nowEv");
-    return same(ask(), CAUSEWAY_CALLER);
+    const auto own = ask();
+    const auto told = same(own, CAUSEWAY_CALLER);
+    if (is_programs(CAUSEWAY_CALLER)) causeway_run::note_time(CLOCK_MONOTONIC, own, told);
+    return told;
 }
 unsigned random_value(void* device) asm("_ZNSt13random_device9_M_getvalEv");
 unsigned random_value(void* device) {

@@ -97,6 +97,14 @@ bool is_programs(const void* caller) {
     return (is_executables || is_in_interpreter(caller)) && is_in_program();
 }
 
+bool waits_in_python(const void* caller) {
+    static int (*holds_lock)() = nullptr;
+    if (holds_lock == nullptr) holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
+    if (holds_lock == nullptr) return false; // it may be loaded later
+    static const void* const python = library_of(reinterpret_cast<const void*>(holds_lock));
+    return library_of(caller) == python && holds_lock() == 0;
+}
+
 bool has_begun() { return main_runs; }
 
 bool is_programs_file(const void* caller) {

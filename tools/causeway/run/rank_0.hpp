@@ -6,6 +6,8 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <cstdint>
+#include <ctime>
 
 namespace causeway_run {
 
@@ -24,6 +26,12 @@ template <class Function> Function* next(const char* name) {
 [[nodiscard]] bool is_programs_file(const void* caller);
 /// The same, whoever calls.
 [[nodiscard]] bool is_in_program();
+/// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
+/// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
+/// Nearest names of functions do not tell: those that wait are not exported.
+[[nodiscard]] bool waits_in_python(const void* caller);
+/// The program has been told another time than its own clock's, which its waits have to know.
+void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
 /// Whether main() runs: an allocator may ask for processors before that, where nobody can wait for other ranks.
 [[nodiscard]] bool has_begun();
 
