@@ -46,7 +46,7 @@ debian_packages() {
     python) echo python3 python3-venv "$(shared_python)" ;;
     site) echo python3 python3-venv mandoc ;;
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
-    compilers) echo clang-19 llvm-19-dev libclang-19-dev ;;
+    compilers) echo clang-19 llvm-19-dev libclang-19-dev oclgrind ;;
     tasks) echo libhwloc-dev ;;
     nodes)
         [ "$(uname -m)" = x86_64 ] || return 0

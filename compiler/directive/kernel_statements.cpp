@@ -250,10 +250,11 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     const std::string word = bits == 32 ? "uint" : "ulong";
     line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) +
          ";");
-    line(word + " acc_old, acc_new;");
+    const std::string prefix = bits == 32 ? "atomic_" : "atom_";
+    line(word + " acc_old, acc_new, acc_seen = " + prefix + "add(acc_word, 0);");
     line("do {");
     ++m_indent;
-    line("acc_old = *acc_word;");
+    line("acc_old = acc_seen;");
     line(type + " acc_copy = as_" + type + "(acc_old);");
     m_print.replace(place, "acc_copy");
     auto inside = at;
@@ -262,8 +263,8 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     m_print.replace(nullptr, "");
     line("acc_new = as_" + word + "(acc_copy);");
     --m_indent;
-    line(std::string("} while (") + (bits == 32 ? "atomic_cmpxchg" : "atom_cmpxchg") +
-         "(acc_word, acc_old, acc_new) != acc_old);");
+    line("    acc_seen = " + prefix + "cmpxchg(acc_word, acc_old, acc_new);");
+    line("} while (acc_seen != acc_old);");
     --m_indent;
     line("}");
     if (redundant(at)) barrier();

@@ -23,3 +23,19 @@ foreach(runtime ${runtimes})
     COMMAND ${PROJECT_SOURCE_DIR}/benchmarks/directives.sh --build ${CMAKE_BINARY_DIR} --small --repeats 1)
   set_property(TEST directive.applications.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
 endforeach()
+# Random programs, on the device and as the host version: more by hand, `random_programs.py COMPILER --count 1000`.
+foreach(runtime ${runtimes})
+  causeway_test(directive.random_programs.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 120)
+  causeway_test(directive.random_reductions.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions some)
+endforeach()
+# Kernels in a simulator that sees races of their threads, and accesses beyond their buffers.
+find_program(CAUSEWAY_OCLGRIND oclgrind)
+if(CAUSEWAY_OCLGRIND)
+  foreach(program matmul reductions regions)
+    add_test(NAME directive.races.${program}
+      COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
+    set_tests_properties(directive.races.${program} PROPERTIES LABELS directive TIMEOUT 300)
+  endforeach()
+endif()

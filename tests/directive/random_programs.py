@@ -1,0 +1,295 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Random programs with directives, on a device and as the host version, which have to print the same.
+
+usage: random_programs.py COMPILER [--count N] [--seed S] [--batch N] [--keep FOLDER]
+       random_programs.py COMPILER --reductions all|some
+
+A program is one function; a source holds a batch of them. --reductions tests each operator, type and level instead.
+"""
+import argparse
+import itertools
+import os
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+ROWS, COLUMNS = 13, 17
+SIZE = ROWS * COLUMNS
+
+HEAD = f"""
+#include <stdio.h>
+#include <string.h>
+enum {{ R = {ROWS}, C = {COLUMNS}, N = R * C }};
+static unsigned a[N], b[N], c[N], m[R][C], k[R][C];
+static double x[N], y[N];
+static unsigned hash;
+static void start(unsigned seed) {{
+    for (unsigned i = 0; i < N; i++) {{
+        a[i] = i * 7 + seed, b[i] = i * i ^ seed, c[i] = 3 * i + 1, x[i] = (i * 5 + seed) % 64, y[i] = i % 32;
+        m[i / C][i % C] = i + seed, k[i / C][i % C] = i * 3;
+    }}
+}}
+static void add(const void* from, size_t bytes) {{
+    for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char*)from)[i]) * 16777619u;
+}}
+static void finish(int number) {{
+    hash = 2166136261u;
+    add(a, sizeof a), add(b, sizeof b), add(c, sizeof c), add(m, sizeof m), add(k, sizeof k), add(x, sizeof x), add(y, sizeof y);
+    printf("%d: %u\\n", number, hash);
+}}
+#pragma acc routine seq
+static unsigned mix(unsigned p, unsigned q) {{ return p > q ? p * 3 + q : (p ^ q) + 1; }}
+"""
+
+
+class generator:
+    """Writes one function. What iterations of a loop that is spread write, no other iteration touches."""
+
+    def __init__(self, seed):
+        self.random = random.Random(seed)
+
+    def chance(self, share):
+        return self.random.random() < share
+
+    def pick(self, *of):
+        return self.random.choice(of)
+
+    def value(self, names, reads, depth=2):
+        """An unsigned expression of the variables and of the arrays' elements."""
+        if depth == 0 or self.chance(0.25):
+            kind = self.random.randrange(3)
+            if kind == 0 or not names:
+                return f"{self.random.randrange(1, 50)}u"
+            name = self.pick(*names)
+            if kind == 1 or not reads:
+                return f"(unsigned){name}"
+            array = self.pick(*reads)
+            index = self.pick(name, f"({name} + {self.random.randrange(1, 9)})", f"({name} * 3 + 1)")
+            return f"{array}[{index} % N]" if array in "abc" else f"{array}[{index} % R][({name} + 2) % C]"
+        one, other = self.value(names, reads, depth - 1), self.value(names, reads, depth - 1)
+        kind = self.random.randrange(9)
+        if kind < 6:
+            return f"({one} {'+-*^&|'[kind]} {other})"
+        if kind == 6:
+            return f"({one} > {other} ? {one} : {other})"
+        if kind == 7:
+            return f"mix({one}, {other})"
+        return f"({one} >> {self.random.randrange(1, 5)})"
+
+    def levels(self, *allowed):
+        """Of a loop, with sizes. Several gangs would each run a loop that is not spread over them: a race of the program's own."""
+        levels = " ".join(level for level in allowed if self.chance(0.6))
+        return levels + self.sizes(gangs=not levels or "gang" in levels)
+
+    def sizes(self, gangs=True):
+        return "".join(f" {clause}({self.random.randrange(1, most)})" for clause, most in
+                       (("num_gangs", 7 if gangs else 2), ("num_workers", 4), ("vector_length", 9)) if self.chance(0.4))
+
+    def extra(self):
+        clauses = ""
+        if self.chance(0.15):
+            clauses += f" if({self.pick('seed > 2', '1', 'seed % 2')})"
+        if self.chance(0.2):
+            clauses += f" async({self.random.randrange(3)})"
+        return clauses
+
+    def arrays(self):
+        names = ["a", "b", "c"]
+        self.random.shuffle(names)
+        return names
+
+    def elementwise(self):
+        target, other, read = self.arrays()
+        text = f"#pragma acc parallel loop {self.levels('gang', 'worker', 'vector')}{self.extra()}"
+        text += self.pick("", f" copy({target}) copyin({read})", f" copyin({read}[0:N])", " private(t)", " firstprivate(s)")
+        first, step = self.random.randrange(4), self.random.randrange(1, 4)
+        head = self.pick(f"int i = {first}; i < N; i += {step}", f"int i = N - 1; i >= {first}; i -= {step}", "int i = 0; i != N; i++",
+                         f"long i = {first}; i <= N - 2; i++", f"unsigned i = {first}; N > i; i++")
+        body = f"{{ t = {self.value(['i', 's'], [read])}; {target}[i] {self.pick('=', '+=', '^=', '*=')} t + {self.value(['i', 't'], [read])};"
+        body += self.pick("", f" if (t % 3 == 1) {target}[i] += {self.value(['i'], [read])};",
+                          f" for (int j = 0; j < (int)(i % 5); j++) {{ if (j == 3) break; {target}[i] += {read}[j] * i; }}",
+                          f" switch (t % 4) {{ case 0: {target}[i]++; break; case 1: {target}[i] += 5; default: {target}[i] ^= 9; }}",
+                          f" unsigned w[3]; for (int j = 0; j < 3; j++) w[j] = {read}[(i + j) % N]; {target}[i] -= w[i % 3];")
+        private = "" if "private(t)" in text else " private(t)"
+        return f"{text}{private}\nfor ({head}) {body} }}\n"
+
+    def nested(self):
+        target, read = self.pick(("m", "k"), ("k", "m"))
+        reads = self.pick([read], ["a", read], ["a", "b"])
+        what = f"{target}[i][j] {self.pick('=', '+=', '-=')} {self.value(['i', 'j', 's'], reads)};"
+        shape = self.random.randrange(4)
+        if shape == 0:
+            how = self.pick("collapse(2)", f"tile({self.random.randrange(1, 6)}, {self.random.randrange(1, 6)})", "tile(*, *)")
+            return (f"#pragma acc parallel loop {how} {self.levels('gang', 'worker', 'vector')}{self.extra()}\n"
+                    f"for (int i = 0; i < R; i++) for (int j = 1; j < C; j++) {{ {what} }}\n")
+        outer, inner = self.pick(("gang", "worker vector"), ("gang worker", "vector"), ("gang", "vector"), ("gang", "seq"), ("", ""))
+        if shape == 1:
+            return (f"#pragma acc parallel loop {outer}{self.sizes()}{self.extra()}\nfor (int i = 0; i < R; i++) {{\n"
+                    f"unsigned u = {self.value(['i', 's'], ['c'])};\n#pragma acc loop {inner}\n"
+                    f"for (int j = 0; j < C; j++) {{ {what} {target}[i][j] += u; }}\n}}\n")
+        kind = self.pick("+", "^", "|", "max")
+        step = "u = u > v ? u : v;" if kind == "max" else f"u {kind}= v;"
+        if inner == "seq":
+            inner = "vector"
+        return (f"#pragma acc parallel{self.sizes()}{self.extra()}\n{{\n#pragma acc loop {outer or 'gang'}\nfor (int i = 0; i < R; i++) {{\n"
+                f"unsigned u = i;\n#pragma acc loop {inner or 'vector'} reduction({kind}:u)\n"
+                f"for (int j = 0; j < C; j++) {{ unsigned v = {self.value(['i', 'j', 's'], reads)}; {step} }}\n"
+                f"{target}[i][{self.random.randrange(COLUMNS)}] = u;\n}}\n}}\n")
+
+    def reduced(self):
+        _, _, read = self.arrays()
+        kind, step = self.pick(("+", "t += {};"), ("+", "t = t + {};"), ("^", "t ^= {};"), ("|", "t |= {};"), ("&", "t &= {};"),
+                               ("max", "if ({0} > t) t = {0};"), ("min", "t = t < {0} ? t : {0};"), ("*", "t *= {} | 1u;"))
+        step = step.format(self.value(["i"], [read], 1))
+        if self.chance(0.5):
+            region = f"#pragma acc parallel loop reduction({kind}:t) {self.levels('gang', 'worker', 'vector')}\nfor (int i = 0; i < N; i++) {{ {step} }}\n"
+        else:
+            region = (f"#pragma acc parallel{self.sizes()}\n{{\n#pragma acc loop gang {self.pick('', 'worker', 'vector', 'worker vector')} reduction({kind}:t)\n"
+                      f"for (int i = 0; i < N; i++) {{ {step} }}\n}}\n")
+        return f"t = {self.random.randrange(1, 90)};\n{region}a[{self.random.randrange(SIZE)}] ^= t;\n"
+
+    def sums(self):
+        kind, step = self.pick(("+", "z += x[i] * y[i];"), ("max", "z = z > x[i] ? z : x[i];"), ("min", "if (x[i] < z) z = x[i];"))
+        return (f"z = {self.random.randrange(9)};\n#pragma acc parallel loop reduction({kind}:z) {self.levels('gang', 'vector')}\n"
+                f"for (int i = 0; i < N; i++) {step}\nx[{self.random.randrange(SIZE)}] = z;\n"
+                f"#pragma acc kernels\nfor (int i = 0; i < N; i++) y[i] = x[i] * 0.5 - y[i];\n")
+
+    def kernels(self):
+        """Loops whose iterations may meet: the compiler has to see which do."""
+        loops = []
+        for _ in range(self.random.randrange(1, 4)):
+            target, other, read = self.arrays()
+            shift = self.random.randrange(1, 4)
+            loops.append(self.pick(
+                f"for (int i = 0; i < N; i++) {target}[i] = {self.value(['i', 's'], [read, target])};",
+                f"for (int i = {shift}; i < N; i++) {target}[i] += {target}[i - {shift}];",
+                f"for (int i = 0; i < N - {shift}; i++) {target}[i] = {target}[i + {shift}] + {read}[i];",
+                f"for (int i = 0; i < N / 2; i++) {target}[2 * i] = {target}[2 * i + 1] ^ {read}[i];",
+                f"for (int i = 0; i < N / 2; i++) {target}[i] = {target}[2 * i] ^ {read}[i];",
+                f"for (int i = 0; i < R; i++) for (int j = 0; j < C; j++) {target}[i * C + j] += {read}[j * R + i];",
+                "for (int i = 1; i < R; i++) for (int j = 0; j < C; j++) m[i][j] += m[i - 1][j];",
+                "for (int i = 0; i < R; i++) for (int j = 1; j < C; j++) k[i][j] = k[i][j - 1] * 3 + m[i][j];",
+                f"for (int i = 0; i < N; i++) {target}[{read}[i] % N] = i;",
+                f"for (int i = 0; i < N; i++) {{ t = {self.value(['i'], [read])}; {other}[i] = t * 2; }}",
+                f"t = {self.value(['s'], [])}; {target}[3] = t;"))
+        auto = self.chance(0.3)
+        if auto:
+            return "".join(f"#pragma acc parallel loop auto\n{loop}\n" for loop in loops if loop.startswith("for"))
+        return f"#pragma acc kernels{self.extra()}\n{{\n" + "\n".join(loops) + "\n}\n"
+
+    def serial(self):
+        target, _, read = self.arrays()
+        return (f"#pragma acc serial{self.extra()}\n{{ unsigned u = {self.value(['s'], [read])};\n"
+                f"for (int i = 1; i < N; i++) {{ u = mix(u, {read}[i]); {target}[i] += u + {target}[i - 1]; if (u % 41 == 0) continue; {target}[0]++; }} }}\n")
+
+    def atomics(self):
+        target, _, read = self.arrays()
+        return (f"#pragma acc parallel loop {self.levels('gang', 'vector')}\nfor (int i = 0; i < N; i++) {{\n"
+                f"#pragma acc atomic update\n{target}[{read}[i] % 7] += {self.value(['i'], [read])};\n}}\n")
+
+    def region(self):
+        return self.pick(self.elementwise, self.elementwise, self.nested, self.nested, self.reduced, self.sums, self.kernels, self.kernels, self.serial,
+                         self.atomics)()
+
+    def function(self, number):
+        text = ""
+        for _ in range(self.random.randrange(1, 5)):
+            region = self.region()
+            if "async" in region:
+                region += "#pragma acc wait\n"
+            text += region
+        # Around regions only: what the host does between them would see old values, and so would a region that it runs.
+        only_regions = " if(" not in text and not any(line.startswith(("a[", "x[")) for line in text.splitlines())
+        shape = self.random.randrange(3) if only_regions else 0
+        everything = "a, b, c, m, k, x, y"
+        if shape == 1:
+            text = f"#pragma acc data copy({everything})\n{{\n{text}}}\n"
+        elif shape == 2:
+            text = (f"#pragma acc enter data copyin({everything})\n{text}#pragma acc update self(a, m)\n"
+                    f"#pragma acc exit data copyout({everything})\n")
+        return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0;\ndouble z = 0;\n(void)s, (void)t, (void)z;\n{text}}}\n"
+
+
+def batch(seeds):
+    text = HEAD + "".join(generator(seed).function(seed) for seed in seeds)
+    return text + "int main(void) {\n" + "".join(f"start({seed % 11}); program{seed}({seed % 11}); finish({seed});\n" for seed in seeds) + "return 0;\n}\n"
+
+
+INTEGERS = ["char", "unsigned char", "short", "unsigned short", "int", "unsigned", "long", "unsigned long"]
+STEPS = {"+": "t = t + v[i]", "*": "t = t * v[i]", "max": "t = t > v[i] ? t : v[i]", "min": "t = t < v[i] ? t : v[i]", "&": "t &= v[i] | 3",
+         "|": "t |= v[i]", "^": "t ^= v[i]", "&&": "t = t && v[i]", "||": "t = t || v[i] > 1"}
+LEVELS = [" ".join(levels) for count in (1, 2, 3) for levels in itertools.combinations(("gang", "worker", "vector"), count)]
+
+
+def reductions(kind, every):
+    """A source for each type. Values are small powers of two and few, so that products and sums are exact in any order."""
+    text = f"#include <stdio.h>\nstatic {kind} v[99];\n"
+    calls = ""
+    for number, operation in enumerate(STEPS):
+        if operation in "&|^" and kind not in INTEGERS:
+            continue
+        levels = LEVELS if every else sorted({LEVELS[(number + len(kind)) % len(LEVELS)], LEVELS[(number * 3 + 5) % len(LEVELS)]})
+        for level in levels:
+            name = f"f{number}_{LEVELS.index(level)}"
+            text += (f"static void {name}(void) {{\n{kind} t = {5 if operation != '&&' else 1};\n"
+                     f"#pragma acc parallel loop {level} reduction({operation}:t) copyin(v) num_gangs(3) num_workers(2) vector_length(8)\n"
+                     f"for (int i = 0; i < 99; i++) {STEPS[operation]};\nprintf(\"{operation.replace('%', '%%')} {level}: %g\\n\", (double)t);\n}}\n")
+            calls += f"{name}();\n"
+    return text + f"int main(void) {{\nfor (int i = 0; i < 99; i++) v[i] = i % 33 == 1 ? 2 : 1;\n{calls}return 0;\n}}\n"
+
+
+def outputs(compiler, folder, name, text):
+    """What the program prints on the device, and as the host version."""
+    source = pathlib.Path(folder) / f"{name}.c"
+    source.write_text(text, encoding="utf-8")
+    program = source.with_suffix("")
+    made = subprocess.run([compiler, "-O1", "-w", str(source), "-o", str(program), "-lm"], capture_output=True, text=True, timeout=300, check=False)
+    if made.returncode != 0:
+        return made.stderr, None
+    found = []
+    for extra in ({}, {"ACC_DEVICE_TYPE": "host"}):
+        done = subprocess.run([str(program)], capture_output=True, text=True, timeout=600, env={**os.environ, **extra}, check=False)
+        found.append(done.stdout + done.stderr + ("" if done.returncode == 0 else f"status {done.returncode}\n"))
+    program.unlink()
+    return found[0], found[1]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("compiler")
+    parser.add_argument("--count", type=int, default=200)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--batch", type=int, default=20)
+    parser.add_argument("--keep")
+    parser.add_argument("--reductions", choices=("all", "some"))
+    asked = parser.parse_args()
+    if asked.reductions:
+        sources = {kind.replace(" ", "_"): reductions(kind, asked.reductions == "all") for kind in INTEGERS + ["float", "double"]}
+    else:
+        seeds = range(asked.seed, asked.seed + asked.count)
+        sources = {f"random{seeds[at]}": batch(seeds[at:at + asked.batch]) for at in range(0, len(seeds), asked.batch)}
+    wrong = compared = 0
+    with tempfile.TemporaryDirectory() as scratch:
+        folder = asked.keep or scratch
+        pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
+        for name, text in sources.items():
+            device, host = outputs(asked.compiler, folder, name, text)
+            if host is None:
+                print(f"{name}: not compiled:\n{device}")
+                wrong += 1
+                continue
+            lines, wanted = device.splitlines(), host.splitlines()
+            compared += len(wanted)
+            if lines != wanted:
+                different = [f"{one!r} instead of {other!r}" for one, other in itertools.zip_longest(lines, wanted) if one != other]
+                wrong += len(different)
+                print(f"{name}: " + "; ".join(different[:8]))
+    print(f"{compared} compared, {wrong} wrong")
+    return 1 if wrong or not compared else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
