@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on symmetric device memory. Usage: one_sided [--rounds N] [latency|updates|transpose]...
+// Programs on symmetric device memory. Usage: one_sided [--rounds N] [latency|updates|transpose|halo]...
 #include "pe.hpp"
 
 #include <cstdio>
@@ -39,8 +39,10 @@ bool run(const std::string& name, const pe& here, int rounds) {
     const auto program = name == "latency"     ? latency
                          : name == "updates"   ? updates
                          : name == "transpose" ? transpose
+                         : name == "halo"      ? halo
                                                : nullptr;
-    if (program == nullptr) throw std::runtime_error("there is no program " + name + ": latency, updates, transpose");
+    if (program == nullptr)
+        throw std::runtime_error("there is no program " + name + ": latency, updates, transpose, halo");
     bool right = program(here, rounds);
     int everywhere = right ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -63,7 +65,7 @@ int main(int count, char** words) {
             names.emplace_back(words[i]);
         }
     }
-    if (names.empty()) names = {"latency", "updates", "transpose"};
+    if (names.empty()) names = {"latency", "updates", "transpose", "halo"};
     bool right = true;
     try {
         auto here = make_pe(rank);

@@ -59,5 +59,6 @@ inline double median(std::vector<double> all) {
 bool latency(const pe& here, int rounds);
 bool updates(const pe& here, int rounds);
 bool transpose(const pe& here, int rounds);
+bool halo(const pe& here, int rounds);
 
 } // namespace one_sided

@@ -43,5 +43,8 @@ if(TARGET one_sided)
   foreach(runtime ${runtimes})
     causeway_test(one_sided.${runtime} LABEL example RUNTIME ${runtime} RANKS 2 TIMEOUT 180
       COMMAND $<TARGET_FILE:one_sided> --rounds 2)
+    # More than two have two neighbours.
+    causeway_test(one_sided.halo.${runtime} LABEL example RUNTIME ${runtime} RANKS 4 TIMEOUT 180
+      COMMAND $<TARGET_FILE:one_sided> --rounds 2 halo)
   endforeach()
 endif()
