@@ -77,6 +77,7 @@ cache_content read_cache_file(const std::string& path, std::size_t most_bytes) {
     if (file.get() < 0 && errno == ENOENT) return {};
     if (file.get() < 0 || ::fstat(file.get(), &facts) != 0) return {{}, errno_text(errno)};
     if (!S_ISREG(facts.st_mode)) return {{}, "it is no regular file"};
+    if (facts.st_uid != ::geteuid() && facts.st_uid != 0) return {{}, "it belongs to another user"};
     std::string text(std::min(static_cast<std::size_t>(facts.st_size), most_bytes), '\0');
     std::size_t done = 0;
     while (done < text.size()) {

@@ -79,7 +79,9 @@ reading read(const std::string& path) {
     if (!kept.text) return {};
     try {
         const auto whole = json::parse(*kept.text);
-        const auto version = whole.at("version").get<int>();
+        const auto& told = whole.at("version");
+        if (!told.is_number_integer()) throw std::invalid_argument("a version that is no number");
+        const auto version = told.get<std::int64_t>();
         if (version < format_version) return {};
         if (version != format_version)
             return {content::foreign,
@@ -173,11 +175,14 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
     for (const auto& each : stages) add(m_machine, each);
     std::vector<kept_stage> all;
     for (auto& [key, each] : merged) all.push_back({std::get<0>(key), std::move(each)});
-    if (all.size() > most_kept) {
+    auto text = text_of(json_of(all, m_path));
+    // Of a longer file nothing could be read.
+    while (all.size() > most_kept || text.size() > most_bytes) {
         std::ranges::stable_sort(all, std::greater<>(), [](const auto& each) { return each.stage.seen; });
-        all.resize(most_kept);
+        all.resize(std::min(all.size() * 3 / 4, most_kept));
+        text = text_of(json_of(all, m_path));
     }
-    return write_cache_file(m_path, text_of(json_of(all, m_path)));
+    return write_cache_file(m_path, text);
 }
 
 std::string figures_file::remove() const {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures outlive the process; a file that is damaged, foreign or not ours does no harm.
 #include "transfer/tuner/figures_file.hpp"
+#include "unit/stranger.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,10 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <thread>
 
 using namespace causeway;
@@ -152,6 +155,93 @@ TEST_F(figures, of_a_damaged_file_are_ignored_and_the_file_is_replaced) {
         EXPECT_THAT(problem, HasSubstr("damaged")) << each.substr(0, 100);
         EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
         EXPECT_EQ(text(), good);
+    }
+}
+
+TEST_F(figures, of_a_file_that_was_changed_by_chance_make_sense_or_are_ignored) {
+    ASSERT_EQ(file().save({stage("disk", operation::read, 1), stage("net", operation::copy_in, 2)}, now), "");
+    const auto good = text();
+    const std::vector<std::string> pieces{
+        "1e999",       "-1",   "NaN",   "18446744073709551615", "9223372036854775807",
+        "\"\\u0000\"", "null", "[[[[[", "{\"version\":3,",      "\xff\xfe\xfd",
+        "1e-320",      "0.0",  "true",  std::string(5000, '9'), std::string(600, 'p')};
+    for (unsigned seed = 0; seed < 3000; ++seed) {
+        std::mt19937 chance(seed);
+        const auto below = [&](std::size_t limit) { return chance() % limit; };
+        auto changed = good;
+        for (auto left = 1 + below(4); left > 0; --left) {
+            const auto at = below(changed.size() + 1), span = below(12);
+            switch (below(5)) {
+            case 0: changed.insert(at, pieces[below(pieces.size())]); break;
+            case 1: changed.replace(at, span, pieces[below(pieces.size())]); break;
+            case 2: changed.erase(at, span); break;
+            case 3: changed.resize(at); break;
+            default:
+                for (std::size_t k = 0; k < span && at + k < changed.size(); ++k)
+                    changed[at + k] = static_cast<char>(below(256));
+            }
+        }
+        write(changed);
+        std::string problem;
+        for (const auto& each : file().load(now, problem)) {
+            ASSERT_TRUE(!each.place.empty() && each.place.size() <= 512) << seed;
+            double before = 0;
+            for (const auto seconds : each.model.seconds_at) {
+                ASSERT_TRUE(std::isfinite(seconds) && seconds > 0 && seconds >= before) << seed;
+                before = seconds;
+            }
+            ASSERT_TRUE(std::isfinite(each.model.gap) && each.model.gap > 0 && each.model.ceiling > 0) << seed;
+        }
+        // And what is known is kept, but beside the figures of a later version, which stay.
+        const auto kept = file().save({stage("own", operation::write, 1)}, now);
+        if (kept.find("stays as it is") != std::string::npos) continue;
+        ASSERT_EQ(kept, "") << seed;
+        const auto found = file().load(now, problem = "");
+        ASSERT_EQ(problem, "") << seed;
+        ASSERT_TRUE(std::ranges::any_of(found, [](const auto& each) { return each.place == "own"; })) << seed;
+    }
+}
+
+TEST_F(figures, of_many_long_names_can_be_read_again) {
+    std::vector<known_stage> most;
+    for (int i = 0; i < 1024; ++i)
+        most.push_back(stage(std::to_string(i) + std::string(500, '\x01'), operation::read, 1.0 / 3, now));
+    ASSERT_EQ(file().save(most, now), "");
+    std::string problem;
+    EXPECT_FALSE(file().load(now, problem).empty());
+    EXPECT_EQ(problem, "");
+}
+
+TEST_F(figures, are_not_believed_where_others_or_nobody_wrote_them) {
+    const std::string good = "{\"version\": 3, \"stages\": []}";
+    std::string problem;
+    // A gigabyte of nothing, of which only the beginning is read.
+    write("");
+    ASSERT_EQ(::truncate(path.c_str(), 1 << 30), 0);
+    EXPECT_TRUE(file().load(now, problem).empty());
+    EXPECT_THAT(problem, HasSubstr("damaged"));
+    EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+    EXPECT_LT(std::filesystem::file_size(path), 10000u);
+    // Links that lead nowhere, in a circle and to what never ends.
+    for (const char* const to : {"nowhere", "tuner.json", "/dev/zero"}) {
+        std::filesystem::remove(path);
+        std::filesystem::create_symlink(to, path);
+        problem = "";
+        EXPECT_TRUE(file().load(now, problem).empty()) << to;
+        EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "") << to;
+        EXPECT_EQ(file().load(now, problem = "").size(), 1u) << to;
+    }
+    if (!unit::may_change_user()) GTEST_SKIP() << "only root can give a file away";
+    for (const bool is_link : {false, true}) {
+        const auto his = folder / "his.json";
+        std::ofstream(his) << good;
+        ASSERT_EQ(::chown(his.c_str(), unit::stranger::user, unit::stranger::user), 0);
+        std::filesystem::remove(path);
+        is_link ? std::filesystem::create_symlink(his, path) : std::filesystem::rename(his, path);
+        EXPECT_TRUE(file().load(now, problem = "").empty());
+        EXPECT_THAT(problem, HasSubstr("another user"));
+        EXPECT_EQ(file().save({stage("disk", operation::read, 1)}, now), "");
+        EXPECT_EQ(file().load(now, problem = "").size(), 1u);
     }
 }
 
