@@ -461,6 +461,7 @@ bool mpi_port::poll() {
         const auto& status = m_statuses[static_cast<std::size_t>(i)];
         auto result = arrival_of(status);
         if (status.MPI_ERROR != MPI_SUCCESS) result.error = mpi_failure("MPI", status.MPI_ERROR);
+        result.too_long = result.error && result.error.mpi_error_class == MPI_ERR_TRUNCATE;
         m_over.emplace_back(m_operations[static_cast<std::size_t>(m_indices[static_cast<std::size_t>(i)])], result);
     }
     std::sort(m_indices.begin(), m_indices.begin() + ended);

@@ -20,6 +20,7 @@ struct arrival {
     int tag = 0;
     std::size_t bytes = 0;
     bool cancelled = false;
+    bool too_long = false; ///< an error: there was no room for its end, which is lost
     failure error;
 };
 

@@ -71,7 +71,7 @@ struct messenger::listener final : comm::operation {
     void over(const comm::arrival& result) override {
         if (!space.listening()) {
             memory.reset();
-        } else if (result.error) {
+        } else if (result.error && !result.too_long) {
             space.self.go_deaf(space, result.error);
         } else {
             heard = true;
@@ -141,7 +141,13 @@ void messenger::hear(space_state& where) {
         auto& next = *where.listeners[where.next_listener];
         next.heard = false;
         where.next_listener = (where.next_listener + 1) % listener_count;
-        if (!next.what.cancelled) take(where, next.what.source, next.bytes().first(next.what.bytes));
+        if (next.what.too_long) {
+            // No messenger sends such; MPI has consumed it, and the next one is as good as before.
+            warn_once("rank " + std::to_string(next.what.source) +
+                      " sent a message longer than any of the library's, on the library's tag: it is ignored");
+        } else if (!next.what.cancelled) {
+            take(where, next.what.source, next.bytes().first(next.what.bytes));
+        }
         if (where.listening()) m_port.receive(where.number, comm::any_source, m_port.largest_tag(), next.bytes(), next);
     }
 }

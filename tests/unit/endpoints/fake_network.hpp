@@ -169,6 +169,7 @@ class fake_network {
                     result.error = broken();
                 } else if (which.bytes.size() > fit->bytes.size()) {
                     result.error = {status::peer_failed, 0, 15, "truncated"};
+                    result.too_long = true;
                 } else {
                     std::copy(which.bytes.begin(), which.bytes.end(), fit->bytes.begin());
                 }

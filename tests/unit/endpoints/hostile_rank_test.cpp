@@ -190,6 +190,18 @@ TEST(wire, with_another_size_than_its_bytes_fails_the_receive_and_names_the_rank
     }
 }
 
+TEST(wire, that_is_longer_than_any_message_is_left_out_and_the_next_is_heard) {
+    spoken_for test;
+    std::vector<std::byte> bytes(4);
+    const auto work = test.rank.receive(bytes, 1);
+    test.rank.settle();
+    for (int i = 0; i < 6; ++i) test.hear({.what = wire_header::kind::eager, .tag = tag, .bytes = 1 << 20}, 1 << 20);
+    EXPECT_FALSE(work->complete());
+    test.hear({.what = wire_header::kind::eager, .tag = tag, .bytes = 4}, 4);
+    ASSERT_TRUE(work->complete());
+    EXPECT_EQ(status_of(work), status::complete);
+}
+
 TEST(wire, that_announces_blocks_of_no_size_fails_the_receive) {
     for (const std::uint64_t told : {std::uint64_t{0}, std::uint64_t{1} << 31, UINT64_MAX}) {
         spoken_for test;
