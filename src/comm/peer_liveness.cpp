@@ -67,7 +67,19 @@ void peer_liveness::look_for(int rank) {
     }
 }
 
+void peer_liveness::take_connections(const descriptor& listener) {
+    // Somebody may connect again and again: he does not get more of this thread.
+    constexpr int most = 64;
+    for (int i = 0; i < most && listener.get() >= 0; ++i) {
+        descriptor taken(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+        if (taken.get() < 0) return;
+        if (is_of_own_user(taken)) m_taken.push_back(std::move(taken));
+    }
+}
+
 bool peer_liveness::is_gone(int rank) {
+    take_connections(m_listener);
+    take_connections(m_first_listener);
     if (m_gone.count(rank) != 0) return true;
     const auto known = m_connections.find(rank);
     if (known == m_connections.end()) {

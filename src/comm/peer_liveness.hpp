@@ -8,12 +8,14 @@
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace causeway::comm {
 
 /// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each
-/// other; they connect and keep the connection. Nobody accepts or sends: when the process is gone, however it went, the
-/// kernel closes the socket and the peers see it. Nothing is left behind, as no name is in a file system.
+/// other; they connect and keep the connection. Nobody sends: when the process is gone, however it went, the kernel
+/// closes the socket and the peers see it. Connections are taken when a rank looks for others, so that those of another
+/// user, which are closed, do not fill the queue. Nothing is left behind, as no name is in a file system.
 ///
 /// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A
 /// rank that is not found there, or not of this user, is no less alive. Engine's thread only.
@@ -41,12 +43,14 @@ class peer_liveness {
 
   private:
     void look_for(int rank);
+    void take_connections(const descriptor& listener);
 
     std::string m_job;
     socket_key m_key;
     descriptor m_listener, m_first_listener; // the second has the name that can be guessed
     std::map<int, socket_key> m_keys; // of ranks that were met
     std::map<int, descriptor> m_connections; // by rank
+    std::vector<descriptor> m_taken; // of who watches this rank
     std::set<int> m_gone;
 };
 

@@ -7,9 +7,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/stat.h>
+
 #include <cstdlib>
 #include <memory>
 #include <string>
+#include <vector>
 
 using causeway::comm::abstract_address;
 using causeway::comm::peer_liveness;
@@ -66,6 +69,30 @@ TEST_F(peers, that_were_met_are_gone_when_they_end) {
 TEST_F(peers, that_were_not_met_are_gone_when_they_end) {
     peer_liveness one(job(), 0, socket_key::make());
     auto other = std::make_unique<peer_liveness>(job(), 1, socket_key::make());
+    EXPECT_FALSE(one.is_gone(1));
+    other.reset();
+    EXPECT_TRUE(one.is_gone(1));
+}
+
+TEST_F(peers, are_seen_to_end_although_another_user_has_filled_their_queue) {
+    if (!unit::may_change_user()) GTEST_SKIP() << "only root can become another user";
+    const abstract_address guessed("causeway", job(), 1);
+    peer_liveness one(job(), 0, socket_key::make());
+    auto other = std::make_unique<peer_liveness>(job(), 1, socket_key::make());
+    const unit::stranger filler([&] {
+        // A fork of this process has its sockets, which would live on with it.
+        struct stat facts{};
+        for (int each = 3; each < 1024; ++each)
+            if (::fstat(each, &facts) == 0 && S_ISSOCK(facts.st_mode)) ::close(each);
+        static std::vector<int> kept;
+        for (;;) {
+            const int made = ::socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+            if (made < 0 || ::connect(made, guessed.get(), guessed.length) != 0) return !kept.empty();
+            kept.push_back(made);
+        }
+    });
+    // Full or not (a process may have fewer descriptors than a queue has places): strangers are sent away.
+    for (int i = 0; i < 200; ++i) EXPECT_FALSE(other->is_gone(0));
     EXPECT_FALSE(one.is_gone(1));
     other.reset();
     EXPECT_TRUE(one.is_gone(1));
