@@ -17,6 +17,11 @@ foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()
+foreach(runtime ${runtimes})
+  causeway_test(directive.tutorial.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/tutorial_test.py $<TARGET_FILE:causeway_cc>)
+  set_property(TEST directive.tutorial.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
+endforeach()
 # The applications, small, on one and two devices.
 foreach(runtime ${runtimes})
   causeway_test(directive.applications.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
