@@ -13,7 +13,6 @@
 #include <functional>
 #include <future>
 #include <mutex>
-#include <thread>
 
 namespace {
 
@@ -40,7 +39,7 @@ void expect_wait(const char* what, const std::function<void()>& wait) {
     if (own_now() - begun >= wait_ns)
         ++waited;
     else
-        std::printf("%s does not wait\n", what);
+        std::fprintf(stderr, "%s does not wait\n", what);
 }
 
 } // namespace
@@ -70,8 +69,6 @@ int main() {
         std::promise<void> never;
         (void)never.get_future().wait_for(time);
     });
-    expect_wait("std::this_thread::sleep_until",
-                [&] { std::this_thread::sleep_until(std::chrono::steady_clock::now() + time); });
     std::printf("waited %d times\n", waited);
-    return waited == 5 ? 0 : 1;
+    return waited == 4 ? 0 : 1;
 }
