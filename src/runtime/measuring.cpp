@@ -28,7 +28,7 @@ constexpr std::size_t many = 128, few = 32;
 /// was never written to is no memory yet, and read from nowhere in no time.
 class nothing final : public transfer::endpoint {
   public:
-    void read(std::size_t, std::span<std::byte> block, transfer::step& done) override {
+    void read(std::size_t, transfer::block_reference block, transfer::step& done) override {
         std::memset(block.data(), 0, block.size());
         done.finish({block.size(), {}});
     }

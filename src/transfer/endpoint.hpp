@@ -2,6 +2,7 @@
 // Where bytes of a transfer come from or go to.
 #pragma once
 
+#include "transfer/block.hpp"
 #include "transfer/staging.hpp"
 #include "transfer/step.hpp"
 
@@ -11,11 +12,12 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <span>
 #include <string>
 #include <string_view>
 
 namespace causeway::transfer {
+
+class endpoint;
 
 enum class medium { device, host, file, stream, rank };
 
@@ -27,8 +29,6 @@ struct device_name {
 [[nodiscard]] inline bool same_device(const device_name& one, const device_name& other) {
     return one.is_known && other.is_known && one.uuid == other.uuid;
 }
-
-class staging_pool;
 
 /// Memory of a device, which no host touches: it is filled by the device that the bytes come from.
 struct device_memory {
@@ -56,8 +56,10 @@ struct endpoint_traits {
     bool has_memory = false;
     /// Blocks must be read or written in the order of their offsets.
     bool ordered = false;
-    /// Waits for somebody else while it holds a block; see staging_share.
-    bool waits_for_sender = false, waits_for_receiver = false;
+    /// open() must have finished before the size of the transfer is known.
+    bool sets_size = false;
+    /// Whom it waits for while it holds a block.
+    staging_share::waits_for waits = staging_share::waits_for::nobody;
     /// Reads and writes that may be under way at once.
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
     /// Workers that it has a use for: more of them would only wait for one another.
@@ -79,22 +81,127 @@ struct endpoint_traits {
     std::size_t largest_piece = 0;
 };
 
+/// What an endpoint may know of the one at the other end.
+struct other_end {
+    device_name device;
+    bool is_device = false;
+    bool maps_at_once = false;
+};
+
 /// What open() is asked for.
 struct open_request {
     std::size_t bytes = 0; ///< of the whole transfer; a source may turn out to have fewer
     std::size_t block_bytes = 0; ///< of the plan
     bool map = false; ///< show the bytes as host memory
     bool is_source = false;
-    bool ahead = false; ///< the gates of the command are still closed, see reads_ahead()
+    bool ahead = false; ///< the gates of the command are still closed, see early_source
     unsigned lanes = std::numeric_limits<unsigned>::max(); ///< of the plan: workers that are busy with it at once
     std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
     bool for_device = false; ///< what is read is for a device to fetch: this processor's caches are not the place for
                              ///< it
     bool window = false; ///< the bytes go through staging memory, which may be shared with another process
     bool device_window = false; ///< that memory may be a device's
-    device_name device; ///< of the other end
-    bool has_device = false; ///< the other end is a device
-    bool in_place = false; ///< which maps at once
+    other_end other;
+};
+
+/// A source that may be opened, and have one block read, before the gates of the command are open. One that sets the
+/// size of the transfer is read ahead only if that block is all there is, and takes it back if it is abandoned.
+class early_source {
+  public:
+    [[nodiscard]] virtual bool reads_ahead() = 0;
+    /// As read(), but a device puts it behind what the command waits for.
+    virtual void read_ahead(std::size_t offset, block_reference block, step& done) = 0;
+    /// There is no memory to read ahead: what open() has told is void, and `done` finishes after gates_opened().
+    virtual void open_later(step& done) { done.finish({}); }
+    /// After an open() with `ahead`: the gates are open now.
+    virtual void gates_opened() {}
+
+  protected:
+    ~early_source() = default;
+};
+
+/// A target that copies from some sources without help of the host.
+class copying_target {
+  public:
+    [[nodiscard]] virtual bool takes_from(const endpoint& source) const = 0;
+    /// Instead of read() and write(): copies `bytes` from `offset` of `source`, which takes_from() has accepted.
+    virtual void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) = 0;
+
+  protected:
+    ~copying_target() = default;
+};
+
+/// A target that may fill blocks in memory of its own, which another process reads.
+class lending_target {
+  public:
+    /// Since it is open.
+    [[nodiscard]] virtual bool lends() const = 0;
+    /// The memory is a device's, in windows that are open here.
+    [[nodiscard]] virtual bool lends_device_memory() const { return false; }
+    /// A number for who reads it.
+    [[nodiscard]] virtual std::uint64_t reader() const = 0;
+    /// `device` is where the source's staging memory would come from, if not null; `more` is called when borrow() can
+    /// say more than before.
+    virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) = 0;
+    /// The memory of the block at `offset`, in order; it is the endpoint's again after write(). Null: not yet. Throws
+    /// transfer_error if there will never be any.
+    [[nodiscard]] virtual block_memory borrow(std::size_t offset) = 0;
+
+  protected:
+    ~lending_target() = default;
+};
+
+/// A source whose bytes may leave in memory that somebody else reads.
+class window_source {
+  public:
+    /// Whether it can bring its bytes to windows of `device`, as far as that is known before it is open.
+    [[nodiscard]] virtual bool reaches(const device_name& device) const = 0;
+    /// Of one that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not to
+    /// be had now.
+    [[nodiscard]] virtual bool can_leave_for(const device_name& device) {
+        (void)device;
+        return true;
+    }
+    /// It is open: whether its blocks can come to this memory, and will.
+    [[nodiscard]] virtual bool use(const device_memory& window) = 0;
+    /// What is read from now on lies in memory that a process reads next, by number, as told by
+    /// lending_target::reader().
+    virtual void goes_to(std::uint64_t process) { (void)process; }
+
+  protected:
+    ~window_source() = default;
+};
+
+/// A target with a device whose windows other devices may fill.
+class window_target {
+  public:
+    /// The device whose windows blocks of `source` may come to, as far as is known before it is open.
+    [[nodiscard]] virtual device_name device_for(endpoint& source) = 0;
+    /// The device's memory, for blocks or its own bytes.
+    [[nodiscard]] virtual device_memory window() { return {}; }
+
+  protected:
+    ~window_target() = default;
+};
+
+/// An end that is a message.
+class message_end {
+  public:
+    /// Which one, for the timeline: since it has met the other rank, before close().
+    [[nodiscard]] virtual message_identity message_moved() const = 0;
+
+  protected:
+    ~message_end() = default;
+};
+
+/// What an endpoint can do beside what all can; null: it cannot. They are parts of the endpoint, and live as long.
+struct abilities {
+    early_source* early = nullptr;
+    copying_target* copies = nullptr;
+    lending_target* lends = nullptr;
+    window_source* leaves = nullptr;
+    window_target* arrives = nullptr;
+    message_end* message = nullptr;
 };
 
 /// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
@@ -106,6 +213,9 @@ class endpoint {
     virtual ~endpoint() = default;
 
     [[nodiscard]] virtual endpoint_traits traits() const = 0;
+
+    /// The same at any time.
+    [[nodiscard]] virtual abilities offers() { return {}; }
 
     /// For error texts: "input.dat", "rank 3".
     [[nodiscard]] virtual std::string name() const = 0;
@@ -122,103 +232,30 @@ class endpoint {
     /// After open(): the largest block that the other side of this endpoint takes.
     [[nodiscard]] virtual std::size_t block_limit() const { return std::numeric_limits<std::size_t>::max(); }
 
-    /// How much of a block of `block_bytes` the first one had better be, so that the others begin where this
-    /// endpoint likes them. It lies at the end of its memory.
-    [[nodiscard]] virtual std::size_t first_block(std::size_t block_bytes) const { return block_bytes; }
-
-    /// True if open() must have finished before the size of the transfer is known.
-    [[nodiscard]] virtual bool sets_size() const { return false; }
-
-    /// The flow has memory for a block, and will read or write at once. `block_bytes` is what the flow uses.
-    virtual void prepare(std::size_t block_bytes) { (void)block_bytes; }
+    /// The flow has memory for a block, and will read or write at once, in blocks of `block_bytes`. Returns how much of
+    /// that the first one had better be, so that the others begin where this endpoint likes them; it lies at the end of
+    /// its memory then.
+    virtual std::size_t prepare(std::size_t block_bytes) { return block_bytes; }
 
     /// After open() with `map`, always if has_memory, or if a source has come with its bytes: the first byte of the
-    /// transfer.
+    /// transfer, in host memory.
     [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
 
     /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An
-    /// endpoint that is only ever a target, or always shows its memory, has no use for it.
-    virtual void read(std::size_t offset, std::span<std::byte> block, step& done) {
+    /// endpoint that is only ever a target, or always shows its memory, has no use for it. Blocks are of host memory,
+    /// but where an end has agreed to a window.
+    virtual void read(std::size_t offset, block_reference block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
     }
-    virtual void write(std::size_t offset, std::span<const std::byte> block, step& done) {
+    /// Takes the bytes of `block` for `offset` of the transfer.
+    virtual void write(std::size_t offset, block_reference block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
     }
 
-    /// A source: what is read from now on lies in memory that a process reads next, by number, as told by the target's
-    /// reader().
-    virtual void goes_to(std::uint64_t process) { (void)process; }
-    /// A target that shares_memory(): a number for who reads it.
-    [[nodiscard]] virtual std::uint64_t reader() const { return 0; }
-
-    /// Whether the source may be opened, and one block of it be read by read_ahead(), before the gates of the command
-    /// are open. One that sets_size() is read ahead only if that block is all there is, and takes it back if it is
-    /// abandoned.
-    [[nodiscard]] virtual bool reads_ahead() { return false; }
-    /// As read(), but a device puts it behind what the command waits for.
-    virtual void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) { read(offset, block, done); }
-    /// There is no memory to read ahead: what open() has told is void, and `done` finishes after gates_opened().
-    virtual void open_later(step& done) { done.finish({}); }
-    /// After an open() with `ahead`: the gates are open now.
-    virtual void gates_opened() {}
-
-    /// Whether take() can copy from this source without help of the host.
-    [[nodiscard]] virtual bool takes_from(const endpoint& source) const {
-        (void)source;
-        return false;
-    }
-    /// Instead of read() and write(): copies `bytes` from `offset` of `source`, which takes_from() has accepted.
-    virtual void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) {
-        (void)source;
-        (void)offset;
-        done.finish({bytes, {}});
-    }
-
-    /// Whether the bytes travel through memory that both processes have mapped: of a source since allocator(), of a
-    /// target since it is open. The blocks of such a target are filled in memory of its own.
+    /// Whether the bytes of a source travel through memory that both processes have mapped; since allocator().
     [[nodiscard]] virtual bool shares_memory() const { return false; }
-    /// A target that shares_memory(): whether it is a device's, in windows that are open here.
-    [[nodiscard]] virtual bool shares_device_memory() const { return false; }
-    /// A target that shares memory: `device` is where the source's staging memory would come from, if not null; `more`
-    /// is called when borrow() can say more than before.
-    virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) {
-        (void)device;
-        (void)more;
-    }
-    /// The memory of the block at `offset`, in order; it is the endpoint's again after write(). Null: not yet. Throws
-    /// transfer_error if there will never be any.
-    [[nodiscard]] virtual std::byte* borrow(std::size_t offset) {
-        (void)offset;
-        return nullptr;
-    }
-
-    /// A source: whether it can bring its bytes to windows of `device`, as far as that is known before it is open.
-    [[nodiscard]] virtual bool reaches(const device_name& device) const {
-        (void)device;
-        return false;
-    }
-    /// A source that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not
-    /// to be had now.
-    [[nodiscard]] virtual bool can_leave_for(const device_name& device) {
-        (void)device;
-        return true;
-    }
-    /// A target: the device whose windows blocks of `source` may come to, as far as is known before it is open.
-    [[nodiscard]] virtual device_name device_for(const endpoint& source) const {
-        (void)source;
-        return traits().device;
-    }
-    /// A target: its device's memory, for blocks or its own.
-    [[nodiscard]] virtual device_memory window() { return {}; }
-    /// A source that is open: whether its blocks can come to this memory, and will.
-    [[nodiscard]] virtual bool use(const device_memory& window) {
-        (void)window;
-        return false;
-    }
-    /// Which message the bytes are, for the timeline: since it has met the other rank, before close().
-    [[nodiscard]] virtual message_identity message_moved() const { return {}; }
 
     /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
     virtual void cancel() {}

@@ -81,6 +81,9 @@ class engine {
     /// Any thread: commands that are submitted and not complete.
     [[nodiscard]] std::size_t active() const { return m_active.load(); }
 
+    /// Before any transfer: flows ask this carrier first.
+    void prefer(make_carrier one) { m_planner.prefer(one); }
+
   private:
     friend class command;
     using commands = std::pmr::map<std::uint64_t, std::shared_ptr<command>>;

@@ -20,8 +20,8 @@ constexpr std::size_t largest_planned_early = std::size_t{64} << 10;
 } // namespace
 
 flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
-    : m_source(std::move(source)), m_target(std::move(target)), m_bytes(bytes), m_end(bytes), m_source_step(*this),
-      m_target_step(*this) {}
+    : m_source(std::move(source)), m_target(std::move(target)), m_source_can(m_source->offers()),
+      m_target_can(m_target->offers()), m_bytes(bytes), m_end(bytes), m_source_step(*this), m_target_step(*this) {}
 
 flow::~flow() {
     // A block that was read ahead of a transfer that never started.
@@ -53,13 +53,15 @@ void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choice
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
-    m_target_traits.device = m_target->device_for(*m_source);
+    if (m_target_can.arrives != nullptr) m_target_traits.device = m_target_can.arrives->device_for(*m_source);
     m_planner = &choices;
     m_lanes = lanes;
     auto possible = way();
-    possible.device_window = m_target_traits.device.is_known && m_source->reaches(m_target_traits.device);
+    possible.device_window = m_target_traits.device.is_known && m_source_can.leaves != nullptr &&
+                             m_source_can.leaves->reaches(m_target_traits.device);
     m_plan = m_probe ? m_probe->chosen : choices.choose(possible);
-    if (m_plan->device_window && possible.device_window && !m_source->can_leave_for(m_target_traits.device)) {
+    if (m_plan->device_window && possible.device_window &&
+        !m_source_can.leaves->can_leave_for(m_target_traits.device)) {
         possible.device_window = false;
         if (!m_probe) m_plan = choices.choose(possible);
     }
@@ -78,28 +80,56 @@ route flow::way() const {
             .bytes = m_bytes,
             .lanes = std::min({m_lanes, m_source_traits.most_lanes, m_target_traits.most_lanes}),
             .largest_block = m_pool->largest_block(),
-            .direct = m_target->takes_from(*m_source),
+            .direct = m_target_can.copies != nullptr && m_target_can.copies->takes_from(*m_source),
             .both_ways = m_both_ways};
 }
 
 /// The ends are open: they tell whether blocks can go to a window of the target's device after all.
-void flow::settle_window() {
-    if (!m_plan->device_window || m_bytes == 0) return;
-    if (m_target->shares_device_memory()) return;
-    m_window = m_target->window();
-    if (m_window.first != nullptr && m_source->use(m_window)) {
-        if (m_window.allocator) m_block_bytes = std::min(m_block_bytes, m_window.pool->largest_block());
+void flow::choose_window() {
+    if (m_carrier != nullptr || !m_plan->device_window || m_bytes == 0) return;
+    const auto* const lender = m_target_can.lends;
+    if (lender != nullptr && lender->lends() && lender->lends_device_memory()) return;
+    make_device_window_carrier(request(), m_box);
+    m_carrier = m_box.get();
+    if (m_carrier != nullptr) {
+        m_block_bytes = std::min(m_block_bytes, m_carrier->largest_block());
         return;
     }
-    m_window = {};
     m_plan = m_planner->choose(way());
     // A rank that receives has answered with blocks that it takes, of at most the size it was told.
     if (m_target_traits.kind == medium::device) m_block_bytes = m_plan->block_bytes;
 }
 
+void flow::choose_carrier() {
+    const auto wanted = request();
+    for (auto* const make : m_planner->carriers()) {
+        if (m_carrier != nullptr) break;
+        make(wanted, m_box);
+        m_carrier = m_box.get();
+    }
+    if (m_carrier == nullptr) {
+        if (!m_staged) m_staged.emplace(wanted);
+        m_carrier = &*m_staged;
+    }
+    m_carried = m_carrier->traits();
+    m_block_bytes = m_plan->block_bytes = std::min(m_block_bytes, m_carrier->largest_block());
+}
+
+carrier_request flow::request() {
+    return {.source = *m_source,
+            .target = *m_target,
+            .source_traits = m_source_traits,
+            .target_traits = m_target_traits,
+            .chosen = *m_plan,
+            .bytes = m_bytes,
+            .block_bytes = m_block_bytes,
+            .pool = *m_pool,
+            .more = [this] { m_owner->flow_ready(); }};
+}
+
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
     if (m_bytes == 0) return;
-    if (!m_source->reads_ahead()) {
+    if (m_source_can.early == nullptr || !m_source_can.early->reads_ahead()) {
         if (m_bytes > largest_planned_early) return;
         plan_for(owner, pool, choices, lanes);
         const bool may_change = m_plan->device_window || m_source_traits.in_window || m_target_traits.in_window;
@@ -114,14 +144,14 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     m_advancing = true;
     m_source_step.begin();
     m_asked_bytes = m_bytes;
-    m_source->open({.bytes = m_bytes,
-                    .block_bytes = m_block_bytes,
-                    .is_source = true,
-                    .ahead = true,
-                    .window = m_plan->window,
-                    .has_device = m_target_traits.kind == medium::device,
-                    .in_place = m_target_traits.maps_at_once},
-                   m_source_step);
+    m_source->open(
+        {.bytes = m_bytes,
+         .block_bytes = m_block_bytes,
+         .is_source = true,
+         .ahead = true,
+         .window = m_plan->window,
+         .other = {.is_device = m_target_traits.kind == medium::device, .maps_at_once = m_target_traits.maps_at_once}},
+        m_source_step);
     m_advancing = false;
     advance();
 }
@@ -130,32 +160,26 @@ void flow::advance_ahead() {
     if (!m_source_step.finished()) return;
     source_opened();
     if (m_failure || m_bytes == 0) return;
-    auto* const memory = acquire_ahead();
-    if (memory != nullptr) {
+    if (const auto memory = acquire_ahead()) {
         prepare_source();
-        begin_read(memory, !m_source->sets_size());
-    } else if (m_source->sets_size()) {
+        begin_read(*m_staged, memory, !m_source_traits.sets_size);
+    } else if (m_source_traits.sets_size) {
         m_source_opened = false;
         m_bytes = m_end = m_asked_bytes;
         m_source_step.begin();
-        m_source->open_later(m_source_step);
+        m_source_can.early->open_later(m_source_step);
     }
 }
 
-std::byte* flow::acquire_ahead() {
+block_memory flow::acquire_ahead() {
     // What a source gave must fit into one block, if it has to take all of it back.
     const auto block_bytes = agreed_block_bytes();
-    if (m_source->sets_size() && m_bytes > block_bytes) return nullptr;
+    if (m_source_traits.sets_size && m_bytes > block_bytes) return {};
     const auto planned = std::exchange(m_block_bytes, block_bytes);
-    make_share();
-    std::byte* memory = nullptr;
-    try {
-        memory = m_share->acquire_ahead();
-    } catch (...) {
-        memory = nullptr; // tried again after start(), and reported there
-    }
-    if (memory == nullptr) {
-        m_share.reset();
+    m_staged.emplace(request());
+    const auto memory = m_staged->acquire_ahead();
+    if (!memory) {
+        m_staged.reset();
         m_block_bytes = planned;
     }
     return memory;
@@ -178,39 +202,23 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
                         .for_device = staged,
                         .window = m_plan->window,
                         .device_window = m_plan->device_window,
-                        .device = m_target_traits.device,
-                        .has_device = m_target_traits.kind == medium::device,
-                        .in_place = m_target_traits.maps_at_once},
+                        .other = {.device = m_target_traits.device,
+                                  .is_device = m_target_traits.kind == medium::device,
+                                  .maps_at_once = m_target_traits.maps_at_once}},
                        m_source_step);
     }
     m_stage = stage::opening;
-    if (m_share) m_share->started();
-    if (m_ahead) m_source->gates_opened();
-    if (!m_source->sets_size()) open_target();
+    if (m_staged) m_staged->started();
+    if (m_ahead) m_source_can.early->gates_opened();
+    if (!m_source_traits.sets_size) open_target();
     m_advancing = false;
     advance();
-}
-
-void flow::make_share() {
-    auto allocator = m_window.allocator;
-    if (!allocator) {
-        const auto of_target = m_target->allocator();
-        allocator = m_source->allocator(of_target);
-        if (!allocator) allocator = of_target;
-    }
-    auto whom = staging_share::waits_for::nobody;
-    if (m_target_traits.waits_for_receiver) whom = staging_share::waits_for::receiver;
-    if (m_source_traits.waits_for_sender) whom = staging_share::waits_for::sender;
-    m_share.emplace(
-        m_window.pool != nullptr ? *m_window.pool : *m_pool, std::move(allocator), m_block_bytes, whom,
-        [this] { m_owner->flow_ready(); },
-        m_bytes > m_block_bytes ? staging_share::needs::several : staging_share::needs::one_block);
 }
 
 void flow::open_target() {
     m_target_asked = true;
     m_target_step.begin();
-    if (m_plan->device_window && !m_source->sets_size())
+    if (m_plan->device_window && !m_source_traits.sets_size)
         m_block_bytes = std::min(m_block_bytes, m_source->block_limit());
     if (m_plan->map_target) m_timer.begin_map(side::target);
     m_target->open({.bytes = m_bytes,
@@ -219,9 +227,9 @@ void flow::open_target() {
                     .lanes = m_plan->lanes,
                     .window = m_plan->window,
                     .device_window = m_plan->device_window,
-                    .device = m_source_traits.device,
-                    .has_device = m_source_traits.kind == medium::device,
-                    .in_place = m_source_traits.maps_at_once},
+                    .other = {.device = m_source_traits.device,
+                              .is_device = m_source_traits.kind == medium::device,
+                              .maps_at_once = m_source_traits.maps_at_once}},
                    m_target_step);
 }
 
@@ -310,37 +318,22 @@ void flow::advance_opening() {
         if (quiet()) begin_closing();
         return;
     }
-    settle_window();
+    choose_window();
     m_block_bytes = agreed_block_bytes();
     if (!m_blocks.empty() && m_blocks.front().bytes > m_block_bytes) {
         // The other side takes smaller blocks than the one that was read ahead: read it again.
         if (!quiet()) return;
         drop_blocks();
     }
-    if (m_blocks.empty()) m_share.reset(); // it waited for memory to read early, of another size perhaps
+    if (m_blocks.empty()) m_staged.reset(); // it waited for memory to read early, of another size perhaps
     m_plan->block_bytes = m_block_bytes;
-    m_home = find_home();
-    if (m_home == home::lent && m_target->shares_device_memory() && !m_blocks.empty()) {
+    choose_carrier();
+    if (m_carried.kind == memory_kind::window && !m_blocks.empty()) {
         // What was read early, or ahead, lies in memory of the host, from which nobody would bring it there.
         if (!quiet()) return;
         drop_blocks();
     }
-    if (m_home == home::lent) {
-        m_target->lend(m_source->allocator(), [this] { m_owner->flow_ready(); });
-        if (!m_target->shares_device_memory()) m_source->goes_to(m_target->reader());
-    }
     m_stage = stage::securing;
-}
-
-flow::home flow::find_home() {
-    if (m_plan->direct) return home::nowhere;
-    const bool source_shows = m_plan->map_source || m_source_traits.has_memory;
-    const bool target_shows = m_plan->map_target || m_target_traits.has_memory;
-    if (source_shows || !target_shows) m_in_place = m_source->memory();
-    if (m_in_place != nullptr) return home::source;
-    m_in_place = m_window.is_in_place() ? m_window.first : m_target->memory();
-    if (m_in_place != nullptr) return home::target;
-    return m_target->shares_memory() ? home::lent : home::staging;
 }
 
 /// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with
@@ -350,56 +343,51 @@ void flow::read_early() {
     const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !may_be_lent &&
                            m_source_traits.kind == medium::device && !m_target_traits.has_memory;
     if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > agreed_block_bytes()) {
-        if (m_share && m_share->waits_to_be_early()) m_share.reset();
+        if (m_staged && m_staged->waits_to_be_early()) m_staged.reset();
         return;
     }
-    if (!m_share) {
+    if (!m_staged) {
         m_block_bytes = agreed_block_bytes();
-        make_share();
+        m_staged.emplace(request());
     }
-    std::byte* memory = nullptr;
-    try {
-        memory = m_share->acquire_early();
-    } catch (...) {
-        memory = nullptr; // tried again when its turn has come, and reported there
-    }
-    if (memory == nullptr && m_share->waits_to_be_early()) return;
+    const auto memory = m_staged->acquire_early();
+    if (!memory && m_staged->waits_to_be_early()) return;
     m_early = true;
-    if (memory == nullptr) {
-        m_share.reset();
+    if (!memory) {
+        m_staged.reset();
         return;
     }
     prepare_source();
-    begin_read(memory, false);
+    begin_read(*m_staged, memory, false);
 }
 
 void flow::advance_securing() {
-    if (m_share) m_share->started();
-    if (m_home == home::staging && m_bytes > 0 && !m_failure && m_blocks.empty()) {
-        if (!m_share) make_share();
-        try {
-            auto* const first = m_share->acquire();
-            if (first == nullptr) return;
-            m_share->keep(first);
-        } catch (...) {
-            fail(current_failure(), 0);
-        }
+    if (m_staged) m_staged->started();
+    try {
+        if (!m_failure && !m_carrier->secure(m_block_bytes)) return;
+    } catch (...) {
+        fail(current_failure(), 0);
     }
     if (m_failure) {
         if (quiet()) begin_closing();
         return;
     }
-    if (m_plan->window && m_home != home::lent && m_window.first == nullptr && !m_source->shares_memory()) {
+    if (m_plan->window && !m_carried.is_shared && !m_source->shares_memory()) {
         m_plan->window = false;
         m_plan->strategy = m_plan->without_window;
     }
     prepare_source();
-    m_target->prepare(m_block_bytes);
+    m_first_block_bytes = std::min(m_first_block_bytes, m_target->prepare(m_block_bytes));
+    // Blocks of a message have places that both ranks know, and those of memory that is there need no help.
+    const bool has_places = m_carried.has_places || way().touches(medium::rank);
+    if (has_places || m_bytes <= m_block_bytes || m_first_block_bytes > m_block_bytes)
+        m_first_block_bytes = m_block_bytes;
     m_stage = stage::running;
 }
 
 void flow::prepare_source() {
-    if (!std::exchange(m_source_prepared, true)) m_source->prepare(m_block_bytes);
+    if (std::exchange(m_source_prepared, true)) return;
+    m_first_block_bytes = m_source->prepare(m_block_bytes);
 }
 
 void flow::advance_running() {
@@ -442,7 +430,7 @@ void flow::take_block(block& done) {
         if (result.error && std::exchange(done.ahead, false)) {
             // What the device put it behind may have failed without meaning anything to the transfer: read again.
             done.work.begin();
-            m_source->read(done.offset, {done.first, done.bytes}, done.work);
+            done.carried_by->read(done.offset, done.contents(), done.work);
             return;
         }
         done.state = block_state::ready;
@@ -472,7 +460,7 @@ void flow::written(std::size_t offset, std::size_t bytes) {
 
 flow::blocks::iterator flow::drop(blocks::iterator which) {
     const auto next = m_blocks.put_away(which);
-    if (m_share && which->memory != nullptr && !which->lent) m_share->release(which->memory);
+    if (which->memory) which->carried_by->release(which->memory);
     return next;
 }
 
@@ -482,12 +470,9 @@ bool flow::begin_reads() {
         const auto reading = static_cast<std::size_t>(std::count_if(
             m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each.state == block_state::reading; }));
         if (reading >= m_source_traits.in_flight) break;
-        std::byte* memory = nullptr;
-        if (m_home == home::staging || m_home == home::lent) {
-            memory = next_memory();
-            if (memory == nullptr) break;
-        }
-        begin_read(memory, false);
+        const auto memory = next_memory();
+        if (!memory) break;
+        begin_read(*m_carrier, *memory, false);
         progress = true;
         // The engine's thread has read it itself: the other end goes on with it before the next one.
         if (m_blocks.back().work.finished()) break;
@@ -495,28 +480,29 @@ bool flow::begin_reads() {
     return progress;
 }
 
-std::byte* flow::next_memory() {
+std::optional<block_memory> flow::next_memory() {
     try {
-        return m_home == home::lent ? m_target->borrow(m_next_offset) : m_share->acquire();
+        return m_carrier->acquire(m_next_offset);
     } catch (...) {
-        // Without memory for one more block the ones in flight still do the work.
-        if (m_home == home::lent || m_blocks.empty()) fail(current_failure(), m_next_offset);
-        return nullptr;
+        // Without memory for one more block the ones in flight still do the work, unless the other side broke off.
+        if (m_carried.has_places || m_blocks.empty()) fail(current_failure(), m_next_offset);
+        return std::nullopt;
     }
 }
 
-void flow::begin_read(std::byte* memory, bool ahead) {
+void flow::begin_read(carrier& by, block_memory memory, bool ahead) {
     auto& next = m_blocks.add(static_cast<step_owner&>(*this));
     next.offset = m_next_offset;
-    next.bytes = std::min(m_next_offset == 0 ? first_block_bytes() : m_block_bytes, m_bytes - m_next_offset);
+    const auto most = m_next_offset == 0 && m_first_block_bytes != 0 ? m_first_block_bytes : m_block_bytes;
+    next.bytes = std::min(most, m_bytes - m_next_offset);
+    next.carried_by = &by;
     next.memory = memory;
     // A first block that is shorter leaves out the start of its memory, too: memory and file are aligned alike.
-    const auto skipped = m_next_offset == 0 && m_bytes > m_block_bytes ? m_block_bytes - next.bytes : 0;
-    next.first = m_in_place != nullptr ? m_in_place + next.offset : memory == nullptr ? nullptr : memory + skipped;
+    if (m_next_offset == 0 && most < m_block_bytes) memory.first += m_block_bytes - most;
+    next.first = memory;
     next.ahead = ahead;
-    next.lent = m_home == home::lent;
     m_next_offset += next.bytes;
-    if (m_home == home::nowhere || m_home == home::source) {
+    if (!by.traits().reads) {
         next.state = block_state::ready;
         return;
     }
@@ -524,28 +510,20 @@ void flow::begin_read(std::byte* memory, bool ahead) {
     next.begun = m_trace.now();
     next.work.begin();
     if (ahead) {
-        m_source->read_ahead(next.offset, {next.first, next.bytes}, next.work);
+        m_source_can.early->read_ahead(next.offset, next.contents(), next.work);
     } else {
         m_timer.begin(side::source, next.timed);
-        m_source->read(next.offset, {next.first, next.bytes}, next.work);
+        by.read(next.offset, next.contents(), next.work);
         if (!next.work.finished()) return;
         m_read_at_once = true;
         m_moved_at_once += next.bytes;
     }
 }
 
-/// Blocks of a message have places that both ranks know, and those of memory that is there need no help.
-std::size_t flow::first_block_bytes() const {
-    const bool has_place = m_home != home::staging || m_source_traits.kind == medium::rank ||
-                           m_target_traits.kind == medium::rank;
-    if (has_place || m_bytes <= m_block_bytes) return m_block_bytes;
-    return std::min(m_source->first_block(m_block_bytes), m_target->first_block(m_block_bytes));
-}
-
 void flow::drop_blocks() {
     while (!m_blocks.empty()) drop(m_blocks.begin());
     m_next_offset = 0;
-    m_share.reset();
+    m_staged.reset();
 }
 
 bool flow::begin_writes() {
@@ -564,15 +542,13 @@ bool flow::begin_writes() {
         each.work.begin();
         progress = true;
         ++writing;
-        if (m_home == home::nowhere) {
-            m_target->take(*m_source, each.offset, each.bytes, each.work);
-        } else if (m_home == home::target) {
+        const auto carried = each.carried_by->traits();
+        if (!carried.writes) {
             each.work.finish({each.bytes, {}});
         } else {
             m_timer.begin(side::target, each.timed);
-            m_target->write(each.offset, {each.first, each.bytes}, each.work);
-            // What has a memory of its own anyway takes no time.
-            if (each.work.finished() && m_home != home::lent) m_moved_at_once += each.bytes;
+            each.carried_by->write(each.offset, each.contents(), each.work);
+            if (each.work.finished() && carried.works_at_once) m_moved_at_once += each.bytes;
         }
     }
     return progress;
@@ -581,11 +557,14 @@ bool flow::begin_writes() {
 void flow::begin_closing() {
     // A block that was read ahead for a target that cannot open.
     while (!m_blocks.empty()) drop(m_blocks.begin());
-    m_share.reset();
+    m_carrier = nullptr;
+    m_box.reset();
+    m_staged.reset();
     m_stage = stage::closing;
     m_trace.begin_close();
-    if (m_source_opened) m_message = m_source->message_moved();
-    if (m_target_opened && m_message.number == 0) m_message = m_target->message_moved();
+    if (m_source_opened && m_source_can.message != nullptr) m_message = m_source_can.message->message_moved();
+    if (m_target_opened && m_target_can.message != nullptr && m_message.number == 0)
+        m_message = m_target_can.message->message_moved();
     // Only what has been opened is closed; a failed open() has cleaned up after itself.
     if (m_target_opened) {
         m_target_step.begin();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/reused_list.hpp"
+#include "transfer/carrier/staged.hpp"
 #include "transfer/endpoint.hpp"
 #include "transfer/flow_trace.hpp"
 #include "transfer/plan.hpp"
@@ -78,18 +79,15 @@ class flow final : private step_owner {
     friend class flow_review;
     enum class stage { waiting, opening, securing, running, closing, finished };
     enum class block_state { reading, ready, writing };
-    /// Where blocks are between their ends: nowhere, as the target takes them from the source; in the memory of an end
-    /// itself; in memory that the target lends; in staging memory.
-    enum class home { nowhere, source, target, lent, staging };
-
     struct block {
         explicit block(step_owner& owner) : work(owner) {}
         block_state state = block_state::reading;
         std::size_t offset = 0, bytes = 0;
-        std::byte* memory = nullptr; // staging memory, if it has some
-        std::byte* first = nullptr; // where its bytes begin
+        carrier* carried_by = nullptr;
+        block_memory memory; // of the carrier
+        block_memory first; // where its bytes begin
         bool ahead = false; // begun before the gates were open
-        bool lent = false; // `memory` is the target's
+        [[nodiscard]] block_reference contents() const { return {first, bytes}; }
         flow_timer::mark timed;
         time_point begun; // if it is recorded
         step work;
@@ -98,7 +96,7 @@ class flow final : private step_owner {
 
     void step_finished() override;
     void advance_ahead();
-    [[nodiscard]] std::byte* acquire_ahead();
+    [[nodiscard]] block_memory acquire_ahead();
     void source_opened();
     void advance_opening();
     void read_early();
@@ -109,14 +107,13 @@ class flow final : private step_owner {
     void begin_closing();
     void take_block(block& done);
     void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
-    void make_share();
+    [[nodiscard]] carrier_request request();
     [[nodiscard]] route way() const;
-    void settle_window();
-    [[nodiscard]] home find_home();
-    void begin_read(std::byte* memory, bool ahead);
-    [[nodiscard]] std::byte* next_memory();
+    void choose_window();
+    void choose_carrier();
+    void begin_read(carrier& by, block_memory memory, bool ahead);
+    [[nodiscard]] std::optional<block_memory> next_memory();
     [[nodiscard]] std::size_t agreed_block_bytes() const;
-    [[nodiscard]] std::size_t first_block_bytes() const;
     void prepare_source();
     void drop_blocks(); // to read them again
     bool begin_reads();
@@ -126,6 +123,7 @@ class flow final : private step_owner {
     void fail(const failure& error, std::size_t at);
 
     std::unique_ptr<endpoint> m_source, m_target;
+    abilities m_source_can, m_target_can;
     std::size_t m_bytes;
     std::size_t m_asked_bytes = 0; // before the source told its size ahead
     std::size_t m_end; // no block beyond: the size, or where the first failure is
@@ -134,7 +132,6 @@ class flow final : private step_owner {
     staging_pool* m_pool = nullptr;
     const planner* m_planner = nullptr;
     unsigned m_lanes = 1;
-    device_memory m_window; // the target's device's, where blocks go
     std::optional<plan> m_plan;
     std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was
                                                 // gated
@@ -154,9 +151,11 @@ class flow final : private step_owner {
     bool m_read_at_once = false; // some block, by the engine's own thread
     std::size_t m_moved_at_once = 0; // bytes, by it, in this turn
     bool m_advancing = false;
-    home m_home = home::staging;
-    std::byte* m_in_place = nullptr; // of an end that is the home: its first byte
-    std::optional<staging_share> m_share;
+    std::size_t m_first_block_bytes = 0; // as the ends like it
+    std::optional<staged_carrier> m_staged; // also of a block that was begun before there was a carrier
+    carrier_box m_box;
+    carrier* m_carrier = nullptr; // one of those two, since both ends are open
+    carrier_traits m_carried; // its
     blocks m_blocks; // in order of offset
     std::size_t m_next_offset = 0;
     std::map<std::size_t, std::size_t> m_islands; // written beyond the prefix: offset, bytes

@@ -14,9 +14,7 @@ constexpr double longest_of_a_link = 4;
 
 } // namespace
 
-bool flow_review::shared_memory() const {
-    return m_flow.m_home == flow::home::lent || m_flow.m_source->shares_memory();
-}
+bool flow_review::shared_memory() const { return m_flow.m_carried.is_shared || m_flow.m_source->shares_memory(); }
 
 void flow_review::teach(tuner& pupil, bool was_alone) const {
     const auto& chosen = m_flow.m_plan;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/options.hpp"
-#include "transfer/endpoint.hpp"
+#include "transfer/carrier.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -101,6 +101,11 @@ class planner {
 
     [[nodiscard]] const tuner* known() const { return m_tuner; }
 
+    /// In the order in which flows ask them.
+    [[nodiscard]] const std::vector<make_carrier>& carriers() const { return m_carriers; }
+    /// From now on flows ask this one first.
+    void prefer(make_carrier one) { m_carriers.insert(m_carriers.begin(), one); }
+
     /// As long as this is the same, so are the choices.
     [[nodiscard]] std::uint64_t version() const;
 
@@ -141,6 +146,7 @@ class planner {
     const options& m_options;
     const tuner* m_tuner;
     std::vector<std::unique_ptr<strategy>> m_strategies;
+    std::vector<make_carrier> m_carriers{standard_carriers().begin(), standard_carriers().end()};
     mutable std::unordered_map<situation, decision, situation_hash> m_decisions;
     mutable std::uint64_t m_decided_for = 0; // the tuner's version
 };

@@ -20,12 +20,13 @@ using transfer::medium;
 using transfer::step;
 
 /// What ranges and boxes have in common: the link to the device and the end of a command.
-class device_endpoint : public transfer::endpoint {
+class device_endpoint : public transfer::endpoint, protected transfer::window_source {
   public:
     device_endpoint(device_services services, device_place place, device_order order)
         : m_services(services), m_place(std::move(place)), m_order(std::move(order)) {}
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
+    [[nodiscard]] transfer::abilities offers() override { return {.leaves = this}; }
 
     [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
     allocator(const std::shared_ptr<transfer::staging_allocator>&) override {
@@ -47,6 +48,8 @@ class device_endpoint : public transfer::endpoint {
         }
     }
 
+    [[nodiscard]] bool reaches(const transfer::device_name&) const override { return false; }
+    [[nodiscard]] bool use(const transfer::device_memory&) override { return false; }
     void goes_to(std::uint64_t process) override {
         if (m_first != nullptr) m_outward = &m_services.links.outward(process);
     }
@@ -83,13 +86,13 @@ class device_endpoint : public transfer::endpoint {
 
     /// The same bytes in page-locked memory, out of which a driver takes rectangles of few bytes sooner; `block` if it
     /// lies there, if they are many, or if there is none.
-    [[nodiscard]] std::span<const std::byte> locked(std::span<const std::byte> block, small_copy& keeper) {
+    [[nodiscard]] transfer::block_reference locked(transfer::block_reference block, small_copy& keeper) {
         if (block.size() > small_writes::most_bytes || !link().locked || link().allocator->holds(block.data()))
             return block;
         keeper.memory = link().locked->take(block.size());
         if (keeper.memory.data() == nullptr) return block;
         std::memcpy(keeper.memory.data(), block.data(), block.size());
-        return {keeper.memory.data(), block.size()};
+        return {{keeper.memory.data()}, block.size()};
     }
 
     /// Enqueues by `enqueue(event*)`, submits, and finishes `done` with `bytes` when that event completes.
@@ -118,13 +121,20 @@ class device_endpoint : public transfer::endpoint {
     outward_copies* m_outward = nullptr; // if another process reads the blocks next
 };
 
-class range_endpoint final : public device_endpoint {
+class range_endpoint final : public device_endpoint,
+                             transfer::early_source,
+                             transfer::copying_target,
+                             transfer::window_target {
   public:
     range_endpoint(device_services services, device_place place, std::size_t offset, device_order order)
         : device_endpoint(services, std::move(place), std::move(order)), m_offset(offset) {}
 
     ~range_endpoint() override {
         if (m_ahead_queue) link().ahead.push_back(std::move(m_ahead_queue));
+    }
+
+    [[nodiscard]] transfer::abilities offers() override {
+        return {.early = this, .copies = this, .leaves = this, .arrives = this};
     }
 
     [[nodiscard]] endpoint_traits traits() const override {
@@ -200,6 +210,7 @@ class range_endpoint final : public device_endpoint {
             return false; // open() meets it again, and reports it
         }
     }
+    [[nodiscard]] transfer::device_name device_for(endpoint&) override { return traits().device; }
     [[nodiscard]] transfer::device_memory window() override {
         if (is_in_window()) return {.first = address(0)};
         return services().links.window_of(link()).arrivals();
@@ -212,7 +223,7 @@ class range_endpoint final : public device_endpoint {
         return m_way_out ? m_way_out->bytes() : std::numeric_limits<std::size_t>::max();
     }
 
-    void read_ahead(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read_ahead(std::size_t offset, transfer::block_reference block, step& done) override {
         std::vector<cl_event> after;
         for (const auto& each : order()->after) after.push_back(each.get());
         const auto& queue = is_in_queue() ? order()->queue : m_ahead_queue;
@@ -225,8 +236,9 @@ class range_endpoint final : public device_endpoint {
         });
     }
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
-        if (const auto window = services().windows.at(block.data())) {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
+        if (block.is_window()) {
+            const auto window = services().windows.at(block.address());
             services().links.window_of(link()).fill(
                 window, {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
             return;
@@ -243,8 +255,9 @@ class range_endpoint final : public device_endpoint {
         });
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
-        if (const auto window = services().windows.at(block.data())) {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
+        if (block.is_window()) {
+            const auto window = services().windows.at(block.address());
             services().links.window_of(link()).empty(window, block, {place().buffer, m_offset + offset}, done);
             return;
         }
@@ -312,7 +325,7 @@ class range_endpoint final : public device_endpoint {
     }
 
     /// In a queue of the program a write may also be slow because it waits for kernels; then rows are tried in vain.
-    void write_small(std::size_t offset, std::span<const std::byte> block, step& done) {
+    void write_small(std::size_t offset, transfer::block_reference block, step& done) {
         auto& choice = *link().small;
         const auto way = choice.way_of(block.size(), services().windows.is_used_elsewhere(link().uuid));
         small_copy small;
@@ -387,7 +400,7 @@ class box_endpoint final : public device_endpoint {
         }
     }
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         if (const auto* const memory = first_of_rows(block.size())) {
             const auto rows = [&](auto copy) {
                 for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
@@ -406,7 +419,7 @@ class box_endpoint final : public device_endpoint {
              });
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         if (auto* const memory = first_of_rows(block.size())) {
             for_each_row(offset, block.size(), [&](std::size_t at, std::size_t packed, std::size_t bytes) {
                 std::memcpy(memory + at, block.data() + packed, bytes);

@@ -16,7 +16,7 @@ namespace causeway::endpoints {
 class link_window::departure final : private transfer::step_owner {
   public:
     departure(link_window& owner, std::shared_ptr<bridge::known_window> out,
-              std::shared_ptr<bridge::known_window> window, buffer_range from, std::span<std::byte> block,
+              std::shared_ptr<bridge::known_window> window, buffer_range from, transfer::block_reference block,
               transfer::step& done)
         : m_owner(owner), m_out(std::move(out)), m_window(std::move(window)), m_from(std::move(from)), m_block(block),
           m_done(done), m_step(*this) {}
@@ -44,7 +44,7 @@ class link_window::departure final : private transfer::step_owner {
         if (!has_crossed) m_owner.m_shared->is_there(m_block.size());
         if (!result.error && !has_crossed) {
             m_step.begin();
-            m_owner.m_bridge.copy(m_owner.m_uuid, m_block.data(), m_place, m_block.size(), m_step);
+            m_owner.m_bridge.copy(m_owner.m_uuid, m_block.address(), m_place, m_block.size(), m_step);
             return;
         }
         auto& done = m_done;
@@ -55,7 +55,7 @@ class link_window::departure final : private transfer::step_owner {
     link_window& m_owner;
     std::shared_ptr<bridge::known_window> m_out, m_window; // it goes through the first into the second
     buffer_range m_from;
-    std::span<std::byte> m_block;
+    transfer::block_reference m_block;
     transfer::step& m_done;
     transfer::step m_step;
     std::byte* m_place = nullptr;
@@ -215,7 +215,7 @@ bool link_window::is_known(cl_mem buffer) {
 }
 
 void link_window::fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from,
-                       std::span<std::byte> block, transfer::step& done) {
+                       transfer::block_reference block, transfer::step& done) {
     try {
         // A device that does not reach itself over the bridge needs none.
         if (!m_bridge.windows().bridge()->reaches(m_uuid, window->device())) {
@@ -224,11 +224,11 @@ void link_window::fill(const std::shared_ptr<bridge::known_window>& window, cons
                                      "no direct link leads to the device that a block is for");
             const auto& there = import(window);
             copy(direction::out, there, from.buffer, from.offset, there,
-                 static_cast<std::size_t>(block.data() - window->address()), block.size(), "copying out", done);
+                 static_cast<std::size_t>(block.address() - window->address()), block.size(), "copying out", done);
             return;
         }
         if (from.home != nullptr) {
-            m_bridge.copy(m_uuid, block.data(), from.home, block.size(), done);
+            m_bridge.copy(m_uuid, block.address(), from.home, block.size(), done);
             return;
         }
         auto out = departures();
@@ -279,11 +279,11 @@ void link_window::departed(departure& which) {
     m_departures.erase(over);
 }
 
-void link_window::empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block,
+void link_window::empty(const std::shared_ptr<bridge::known_window>& window, transfer::block_reference block,
                         const buffer_range& to, transfer::step& done) {
     try {
         const auto& there = import(window);
-        copy(direction::in, there, there, static_cast<std::size_t>(block.data() - window->address()), to.buffer,
+        copy(direction::in, there, there, static_cast<std::size_t>(block.address() - window->address()), to.buffer,
              to.offset, block.size(), "copying in", done);
     } catch (...) {
         done.finish({0, current_failure()});

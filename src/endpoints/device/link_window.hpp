@@ -50,10 +50,10 @@ class link_window {
     [[nodiscard]] bool can_fill(const bridge::known_window& window) const;
 
     /// Brings bytes of a buffer into `block` of `window`, by copies and over the bridge.
-    void fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from, std::span<std::byte> block,
-              transfer::step& done);
+    void fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from,
+              transfer::block_reference block, transfer::step& done);
     /// Brings a block that has arrived in `window` into a buffer.
-    void empty(const std::shared_ptr<bridge::known_window>& window, std::span<const std::byte> block,
+    void empty(const std::shared_ptr<bridge::known_window>& window, transfer::block_reference block,
                const buffer_range& to, transfer::step& done);
 
     /// Lets go of imports of windows that are gone.

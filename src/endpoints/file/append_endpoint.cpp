@@ -50,7 +50,7 @@ class append_endpoint final : public transfer::endpoint {
         std::exchange(m_waiting, nullptr)->finish({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         m_services.workers.run(m_origin, [this, offset, block] { return append(offset, block); }, done);
     }
 

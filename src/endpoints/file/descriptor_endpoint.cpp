@@ -38,19 +38,16 @@ class descriptor_endpoint final : public transfer::endpoint {
         done.finish({request.bytes, {}});
     }
 
-    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
+    std::size_t prepare(std::size_t block_bytes) override {
+        if (m_mode == access::write) m_blocks.expect_write();
         return m_blocks.first_block(block_bytes);
     }
 
-    void prepare(std::size_t) override {
-        if (m_mode == access::write) m_blocks.expect_write();
-    }
-
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         m_blocks.read(offset, block, done);
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         m_blocks.write(offset, block, done);
     }
 

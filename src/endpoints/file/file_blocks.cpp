@@ -282,7 +282,7 @@ void file_blocks::open(const transfer::open_request& request) {
     const bool is_cold = m_cold && m_cold->lack(0);
     m_shared_until = 0;
     if (!m_is_target && m_direct.get() < 0 && !is_cold && m_is_of_this_machine) {
-        if (request.in_place && !request.window) {
+        if (request.other.maps_at_once && !request.window) {
             // Into memory where it lies: the engine has nothing to do for it meanwhile.
             m_shared_until = m_whole.bytes;
             m_piece_bytes = std::min(m_piece_bytes, largest_shared_piece);
@@ -300,7 +300,7 @@ std::size_t file_blocks::first_block(std::size_t block_bytes) const {
     return m_direct.get() < 0 || block_bytes % direct_alignment != 0 ? block_bytes : block_bytes - beyond;
 }
 
-void file_blocks::read(std::size_t offset, std::span<std::byte> block, step& done) {
+void file_blocks::read(std::size_t offset, transfer::block_reference block, step& done) {
     if (m_whole.bytes <= small_transfer && is_read_at_once(offset, block)) {
         done.finish({block.size(), {}});
         return;
@@ -333,7 +333,7 @@ void file_blocks::expect_write() {
     if (m_whole.bytes > small_write || !m_is_in_memory) m_services.workers.expect_job();
 }
 
-void file_blocks::write(std::size_t offset, std::span<const std::byte> block, step& done) {
+void file_blocks::write(std::size_t offset, transfer::block_reference block, step& done) {
     outcome here;
     if (m_whole.bytes <= small_write && m_direct.get() < 0) here = written_at_once(offset, block);
     if (here.error || here.bytes == block.size()) {
@@ -342,7 +342,7 @@ void file_blocks::write(std::size_t offset, std::span<const std::byte> block, st
     }
     if (here.bytes > 0) {
         const auto rest = [this, offset, block, before = here.bytes] {
-            auto result = write_now(offset + before, block.subspan(before));
+            auto result = write_now(offset + before, block.host().subspan(before));
             result.bytes += before;
             return result;
         };

@@ -35,8 +35,8 @@ class file_blocks {
 
     /// A block is on its way here, to be written.
     void expect_write();
-    void read(std::size_t offset, std::span<std::byte> block, transfer::step& done);
-    void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done);
+    void read(std::size_t offset, transfer::block_reference block, transfer::step& done);
+    void write(std::size_t offset, transfer::block_reference block, transfer::step& done);
     /// Of jobs for workers.
     [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
     /// Of those that write. Linux lets one writer at a time into the pages of a file: others take turns at its lock,

@@ -104,19 +104,16 @@ class regular_file_endpoint final : public stdio_endpoint {
         stdio_endpoint::open(request, done);
     }
 
-    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
+    std::size_t prepare(std::size_t block_bytes) override {
+        if (mode() == access::write) m_blocks.expect_write();
         return m_blocks.first_block(block_bytes);
     }
 
-    void prepare(std::size_t) override {
-        if (mode() == access::write) m_blocks.expect_write();
-    }
-
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         m_blocks.read(offset, block, done);
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         m_blocks.write(offset, block, done);
     }
 
@@ -220,19 +217,21 @@ class stream_endpoint final : public stdio_endpoint {
         : stdio_endpoint(services, file, mode), m_waits(waits), m_origin{this, device} {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
+        using waits_for = transfer::staging_share::waits_for;
         return {.kind = m_waits ? transfer::medium::stream : transfer::medium::file,
                 .ordered = true,
-                .waits_for_sender = m_waits && mode() == access::read,
-                .waits_for_receiver = m_waits && mode() == access::write,
+                .waits = !m_waits                 ? waits_for::nobody
+                         : mode() == access::read ? waits_for::sender
+                                                  : waits_for::receiver,
                 .in_flight = 1,
                 .largest_block = m_waits ? std::size_t{64} << 10 : std::size_t{16} << 20};
     }
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         start([this, offset, block] { return read_block(offset, block); }, done);
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         start([this, offset, block] { return write_block(offset, block); }, done);
     }
 

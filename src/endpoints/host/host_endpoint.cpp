@@ -19,7 +19,7 @@ class host_endpoint final : public transfer::endpoint {
     [[nodiscard]] std::byte* memory() const override { return m_first; }
 
     /// Of a source that is memory, too.
-    void write(std::size_t offset, std::span<const std::byte> block, transfer::step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, transfer::step& done) override {
         if (block.data() != m_first + offset) std::memmove(m_first + offset, block.data(), block.size());
         done.finish({block.size(), {}});
     }

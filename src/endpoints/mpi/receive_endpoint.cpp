@@ -14,7 +14,12 @@ namespace {
 
 using transfer::step;
 
-class receive_endpoint final : public transfer::endpoint, private receiver, private exchange {
+class receive_endpoint final : public transfer::endpoint,
+                               transfer::early_source,
+                               transfer::window_source,
+                               transfer::message_end,
+                               private receiver,
+                               private exchange {
   public:
     receive_endpoint(rank_services services, int space, int source, int tag, std::shared_ptr<matched_envelope> envelope)
         : m_talk(services.talk), m_space(space), m_wanted(source), m_source(source), m_tag(tag),
@@ -29,14 +34,15 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         const auto near = m_talk.receives_near_device(m_space, m_source);
         return {.kind = transfer::medium::rank,
-                .waits_for_sender = true,
+                .sets_size = true,
+                .waits = transfer::staging_share::waits_for::sender,
                 .largest_block = largest_block,
                 .place = m_talk.place_of(m_space, m_source),
                 .is_near_device = near != 0,
                 .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
-    [[nodiscard]] bool sets_size() const override { return true; }
+    [[nodiscard]] transfer::abilities offers() override { return {.early = this, .leaves = this, .message = this}; }
     [[nodiscard]] std::size_t block_limit() const override {
         return m_message.eager ? m_message.bytes : m_message.block_bytes;
     }
@@ -64,7 +70,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
         m_may_share = m_asked_to_share = request.window;
-        m_has_device = request.in_place ? 2 : request.has_device ? 1 : 0;
+        m_has_device = request.other.maps_at_once ? 2 : request.other.is_device ? 1 : 0;
         m_open = &done;
         m_number = m_talk.begin(*this, m_space, m_source);
         if (m_gated) {
@@ -78,6 +84,9 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     }
 
     [[nodiscard]] bool reads_ahead() override { return true; }
+    void read_ahead(std::size_t offset, transfer::block_reference block, step& done) override {
+        read(offset, block, done);
+    }
 
     void open_later(step& done) override {
         if (m_data_tag != 0) m_talk.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
@@ -126,13 +135,14 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         return true;
     }
 
-    void prepare(std::size_t block_bytes) override {
-        if (m_message.eager || m_peer_error) return;
+    std::size_t prepare(std::size_t block_bytes) override {
+        if (m_message.eager || m_peer_error) return block_bytes;
         m_block_bytes = block_bytes;
         if (!shares_memory()) accept(answer(wire_header::kind::cts));
+        return block_bytes;
     }
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         if (m_message.eager) {
             std::memcpy(block.data(), m_message.payload.data() + offset, block.size());
             done.finish({block.size(), {}});
@@ -147,7 +157,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         } else {
             m_first_block = block;
             m_receives.push_back(std::make_unique<block_receive>(*this, block.size(), &done));
-            post(block);
+            post(block.host());
         }
     }
 
@@ -188,7 +198,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     /// A block of shared memory that the sender may write to.
     struct block_grant {
         std::size_t offset;
-        std::span<std::byte> block;
+        transfer::block_reference block;
         step* done;
     };
 
@@ -201,11 +211,11 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         m_talk.say(m_space, m_source, said);
     }
 
-    void grant(std::size_t offset, std::span<std::byte> block, step& done) {
+    void grant(std::size_t offset, transfer::block_reference block, step& done) {
         auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::cts);
         said.offset = offset;
         if (m_device.first != nullptr) {
-            std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.data());
+            std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.address());
         } else {
             said.window = m_sharing->address_of(block.data());
         }
@@ -235,7 +245,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     void end_grants(const failure& why, sender state) {
         for (const auto& each : std::exchange(m_grants, {})) {
             if (auto* const memory = shared_memory(); memory != nullptr && state == sender::may_still_write)
-                memory->give_up(each.block.data());
+                memory->give_up(each.block.address());
             each.done->finish({0, why});
         }
     }
@@ -253,7 +263,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         for (const auto& each : std::exchange(m_grants, {})) {
             m_posted -= each.block.size();
             m_receives.push_back(std::make_unique<block_receive>(*this, each.block.size(), each.done));
-            post(each.block);
+            post(each.block.host());
         }
         accept(answer(wire_header::kind::cts));
     }
@@ -399,7 +409,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
         if (m_draining != nullptr && m_receives.empty()) drain();
         if (auto* const done = std::exchange(m_refused_step, nullptr)) {
             m_receives.push_back(std::make_unique<block_receive>(*this, m_first_block.size(), done));
-            post(m_first_block);
+            post(m_first_block.host());
         }
     }
 
@@ -548,7 +558,7 @@ class receive_endpoint final : public transfer::endpoint, private receiver, priv
     failure m_peer_error; // no more blocks come
     failure m_refused; // by MPI: a receive of a block
     bool m_posting = false;
-    std::span<std::byte> m_first_block; // the whole message, if it was received while gated
+    transfer::block_reference m_first_block; // the whole message, if it was received while gated
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false, m_asked_to_share = false; // blocks go through staging memory

@@ -18,7 +18,11 @@ namespace {
 
 using transfer::step;
 
-class send_endpoint final : public transfer::endpoint, private exchange {
+class send_endpoint final : public transfer::endpoint,
+                            transfer::lending_target,
+                            transfer::window_target,
+                            transfer::message_end,
+                            private exchange {
   public:
     send_endpoint(rank_services services, int space, int rank, int tag)
         : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
@@ -38,17 +42,20 @@ class send_endpoint final : public transfer::endpoint, private exchange {
                 .largest_piece = m_talk.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
+    [[nodiscard]] transfer::abilities offers() override { return {.lends = this, .arrives = this, .message = this}; }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
 
     /// Of the devices that the other rank has shown windows of; which of them it receives with, its answer says.
-    [[nodiscard]] transfer::device_name device_for(const transfer::endpoint& source) const override {
+    [[nodiscard]] transfer::device_name device_for(transfer::endpoint& source) override {
+        const auto* const leaves = source.offers().leaves;
+        if (leaves == nullptr) return {};
         m_talk.devices().look();
         const int rank = m_talk.job_rank(m_space, m_rank);
         const auto own = source.traits().device;
         auto found = m_talk.devices().find_device(
-            rank, [&](const auto& each) { return each != own.uuid && source.reaches({true, each}); });
+            rank, [&](const auto& each) { return each != own.uuid && leaves->reaches({true, each}); });
         if (!found)
-            found = m_talk.devices().find_device(rank, [&](const auto& each) { return source.reaches({true, each}); });
+            found = m_talk.devices().find_device(rank, [&](const auto& each) { return leaves->reaches({true, each}); });
         return found ? transfer::device_name{true, *found} : transfer::device_name();
     }
 
@@ -60,9 +67,10 @@ class send_endpoint final : public transfer::endpoint, private exchange {
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
-        m_has_device = request.in_place ? 2 : request.has_device ? 1 : 0;
-        m_device_here = request.device;
-        if (request.device.is_known) m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
+        m_has_device = request.other.maps_at_once ? 2 : request.other.is_device ? 1 : 0;
+        m_device_here = request.other.device;
+        if (request.other.device.is_known)
+            m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
         m_gated_turn.wait([this, block_bytes = request.block_bytes] {
@@ -71,11 +79,11 @@ class send_endpoint final : public transfer::endpoint, private exchange {
         });
     }
 
-    [[nodiscard]] bool shares_memory() const override { return m_sharing; }
+    [[nodiscard]] bool lends() const override { return m_sharing; }
     [[nodiscard]] std::uint64_t reader() const override {
         return static_cast<std::uint64_t>(m_space) << 32 | static_cast<std::uint32_t>(m_rank);
     }
-    [[nodiscard]] bool shares_device_memory() const override { return m_sharing && m_on_device; }
+    [[nodiscard]] bool lends_device_memory() const override { return m_sharing && m_on_device; }
 
     void lend(std::shared_ptr<transfer::staging_allocator> device, std::function<void()> more) override {
         m_device = std::move(device);
@@ -84,14 +92,15 @@ class send_endpoint final : public transfer::endpoint, private exchange {
             if (each.window) each.window->pin(m_device);
     }
 
-    std::byte* borrow(std::size_t offset) override {
+    [[nodiscard]] transfer::block_memory borrow(std::size_t offset) override {
         const auto& broken = m_peer_error ? m_peer_error : m_no_more;
         const auto* const granted = grant_of(offset);
         if (m_peer_error || (granted == nullptr && broken)) throw transfer_error(broken);
-        return granted != nullptr ? granted->memory : nullptr;
+        if (granted == nullptr) return {};
+        return {granted->memory, m_on_device ? transfer::memory_kind::window : transfer::memory_kind::host};
     }
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         if (m_peer_error) {
             done.finish({0, m_peer_error});
             return;
@@ -104,7 +113,7 @@ class send_endpoint final : public transfer::endpoint, private exchange {
             }
             // A block that was read before this memory was known is somewhere else.
             auto* const memory = granted->memory;
-            if (block.data() != memory && !m_on_device) std::memcpy(memory, block.data(), block.size());
+            if (block.address() != memory && !m_on_device) std::memcpy(memory, block.data(), block.size());
             std::erase_if(m_granted, [&](const auto& each) { return each.offset == offset; });
             m_said += block.size();
             tell(wire_header::kind::filled, offset);

@@ -24,13 +24,13 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     }
 
     [[nodiscard]] endpoint_traits traits() const override {
-        endpoint_traits known{.kind = medium::host, .largest_block = transfer::route::largest_of_caches};
+        endpoint_traits known{
+            .kind = medium::host, .sets_size = true, .largest_block = transfer::route::largest_of_caches};
         // Another PE's engine answers while this one keeps memory for the answer.
-        known.waits_for_sender = static_cast<bool>(m_what.fetch);
+        if (m_what.fetch) known.waits = transfer::staging_share::waits_for::sender;
         return known;
     }
     [[nodiscard]] std::string name() const override { return m_what.purpose.name; }
-    [[nodiscard]] bool sets_size() const override { return true; }
 
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }
@@ -52,7 +52,7 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
         finish({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
     }
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         if (m_what.fetch) {
             fetch(offset, block, done);
             return;

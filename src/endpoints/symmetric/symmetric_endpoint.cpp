@@ -110,7 +110,7 @@ class put_target final : public remote_endpoint {
     put_target(std::shared_ptr<heap> of, const heap_place& where, std::optional<heap_signal> then)
         : remote_endpoint(std::move(of), where), m_then(then) {}
 
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, transfer::block_reference block, step& done) override {
         if (where().is_box) {
             for_each_row(offset, block.size(), [&](std::byte* to, std::size_t packed, std::size_t bytes) {
                 std::memmove(to, block.data() + packed, bytes);
@@ -144,7 +144,7 @@ class get_source final : public remote_endpoint {
   public:
     using remote_endpoint::remote_endpoint;
 
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, transfer::block_reference block, step& done) override {
         if (where().is_box) {
             for_each_row(offset, block.size(), [&](const std::byte* from, std::size_t packed, std::size_t bytes) {
                 std::memmove(block.data() + packed, from, bytes);

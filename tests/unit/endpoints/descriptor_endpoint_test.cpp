@@ -132,7 +132,7 @@ TEST_F(descriptor_endpoint, writes_little_to_a_file_in_memory_without_a_worker) 
     target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
     waiter written;
     written.work.begin();
-    target->write(0, std::as_bytes(std::span("abc")), written.work);
+    target->write(0, transfer::block_reference::to_write(std::as_bytes(std::span("abc"))), written.work);
     EXPECT_EQ(written.told, 1);
     EXPECT_TRUE(m_workers.jobs.empty());
     EXPECT_EQ(written.work.take().bytes, 4u);
@@ -149,7 +149,7 @@ TEST_F(descriptor_endpoint, tells_at_once_why_that_failed) {
     target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
     waiter written;
     written.work.begin();
-    target->write(0, std::as_bytes(std::span("abc")), written.work);
+    target->write(0, transfer::block_reference::to_write(std::as_bytes(std::span("abc"))), written.work);
     EXPECT_TRUE(m_workers.jobs.empty());
     const auto result = written.work.take();
     EXPECT_EQ(result.error.status, status::io_error);
@@ -165,7 +165,7 @@ TEST_F(descriptor_endpoint, leaves_more_than_that_to_workers) {
     target->open({.bytes = block.size(), .block_bytes = block.size()}, m_opened.work);
     waiter written;
     written.work.begin();
-    target->write(0, block, written.work);
+    target->write(0, transfer::block_reference::to_write(block), written.work);
     EXPECT_EQ(written.told, 0);
     ASSERT_EQ(m_workers.jobs.size(), 1u);
     m_workers.finish_first();
@@ -184,7 +184,7 @@ TEST_F(descriptor_endpoint, leaves_to_a_worker_what_would_have_to_wait_for_a_dis
         target->open({.bytes = 4, .block_bytes = 4}, m_opened.work);
         waiter written;
         written.work.begin();
-        target->write(0, std::as_bytes(std::span("abc")), written.work);
+        target->write(0, transfer::block_reference::to_write(std::as_bytes(std::span("abc"))), written.work);
         EXPECT_EQ(m_workers.jobs.size(), at_once == std::size_t{4} ? 0u : 1u);
         if (!m_workers.jobs.empty()) m_workers.finish_first();
         const auto result = written.work.take();
@@ -207,7 +207,7 @@ TEST_F(descriptor_endpoint, ends_when_the_disk_has_what_was_being_sent_on_beside
     waiter written[2];
     for (std::size_t i = 0; i < 2; ++i) {
         written[i].work.begin();
-        target->write(i * block.size(), block, written[i].work);
+        target->write(i * block.size(), transfer::block_reference::to_write(block), written[i].work);
         EXPECT_EQ(m_workers.own_workers, static_cast<int>(i)) << "once there is something on the way to the disk";
         m_workers.finish_first();
         ASSERT_EQ(written[i].told, 1);

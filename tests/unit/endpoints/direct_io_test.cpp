@@ -80,7 +80,7 @@ class direct_io : public testing::Test {
     template <class Move> void move_all(transfer::endpoint& end, bool is_source, Move move) {
         end.open({.bytes = whole, .block_bytes = block_bytes, .is_source = is_source}, m_step.work);
         aligned_block memory;
-        for (std::size_t at = 0, bytes = end.first_block(block_bytes); at < whole; at += bytes, bytes = block_bytes) {
+        for (std::size_t at = 0, bytes = end.prepare(block_bytes); at < whole; at += bytes, bytes = block_bytes) {
             bytes = std::min(bytes, whole - at);
             m_step.work.begin();
             const auto skipped = at == 0 ? block_bytes - bytes : 0;

@@ -57,7 +57,7 @@ struct windowed_device {
 enum class home { ordinary, in_window };
 
 /// Device memory whose steps end at once; one of them may fail. With `window`, a device that meets others in windows.
-class instant_memory final : public endpoint {
+class instant_memory final : public endpoint, window_source, window_target {
   public:
     instant_memory(std::vector<std::byte>& bytes, int failing_call, std::shared_ptr<windowed_device> window = nullptr,
                    home where = home::ordinary)
@@ -75,6 +75,9 @@ class instant_memory final : public endpoint {
             .device = {.is_known = m_window != nullptr, .uuid = m_window ? m_window->device : bridge::device_uuid{}},
             .in_window = m_home != nullptr};
     }
+    [[nodiscard]] abilities offers() override { return {.leaves = this, .arrives = this}; }
+    [[nodiscard]] bool use(const device_memory&) override { return false; }
+    [[nodiscard]] device_name device_for(endpoint&) override { return traits().device; }
     [[nodiscard]] bool reaches(const device_name& other) const override {
         return m_window != nullptr && m_window->windows.bridge()->reaches(m_window->device, other.uuid);
     }
@@ -84,15 +87,15 @@ class instant_memory final : public endpoint {
         return {m_window->memory->first(), m_window->memory, &m_window->pool};
     }
     [[nodiscard]] std::string name() const override { return "memory"; }
-    void read(std::size_t offset, std::span<std::byte> to, step& done) override {
+    void read(std::size_t offset, block_reference to, step& done) override {
         if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "reading fails"}});
-        std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.begin());
+        std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), to.size(), to.address());
         done.finish({to.size(), {}});
     }
-    void write(std::size_t offset, std::span<const std::byte> from, step& done) override {
+    void write(std::size_t offset, block_reference from, step& done) override {
         if (m_failing-- == 0) return done.finish({0, {status::out_of_resources, 0, 0, "writing fails"}});
         auto* const to = m_home != nullptr ? m_home : m_bytes.data();
-        std::copy(from.begin(), from.end(), to + offset);
+        std::copy_n(from.address(), from.size(), to + offset);
         done.finish({from.size(), {}});
     }
     void close(std::size_t, const failure&, step& done) override {

@@ -33,8 +33,8 @@ class quick_endpoint final : public endpoint {
         if (m_at_open) m_at_open();
         done.finish({request.bytes, {}});
     }
-    void read(std::size_t, std::span<std::byte> block, step& done) override { done.finish({block.size(), {}}); }
-    void write(std::size_t, std::span<const std::byte> block, step& done) override { done.finish({block.size(), {}}); }
+    void read(std::size_t, block_reference block, step& done) override { done.finish({block.size(), {}}); }
+    void write(std::size_t, block_reference block, step& done) override { done.finish({block.size(), {}}); }
     void close(std::size_t, const failure&, step& done) override { done.finish({}); }
 
   private:

@@ -52,7 +52,7 @@ struct fault_plan {
 };
 
 /// Bytes in a vector, behind an endpoint whose every step waits for the test.
-class fake_endpoint final : public endpoint {
+class fake_endpoint final : public endpoint, lending_target, window_source {
   public:
     struct life {
         int enqueued = 0, abandoned = 0, opened = 0, prepared = 0, closed = 0, cancelled = 0;
@@ -70,19 +70,18 @@ class fake_endpoint final : public endpoint {
 
     [[nodiscard]] endpoint_traits traits() const override {
         ++m_seen.asked;
-        return m_traits;
+        auto told = m_traits;
+        told.sets_size = m_sets_size;
+        return told;
     }
     [[nodiscard]] std::string name() const override { return "fake"; }
-    [[nodiscard]] bool sets_size() const override { return m_sets_size; }
+    [[nodiscard]] abilities offers() override { return {.lends = this, .leaves = this}; }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
     void set_size_at_open(std::size_t bytes) {
         m_sets_size = true;
         m_size = bytes;
     }
     void set_block_limit(std::size_t bytes) { m_block_limit = bytes; }
-    [[nodiscard]] std::size_t first_block(std::size_t block_bytes) const override {
-        return m_first_block == 0 ? block_bytes : m_first_block;
-    }
     void set_first_block(std::size_t bytes) { m_first_block = bytes; }
     /// A source that ends before the transfer does.
     void set_end(std::size_t bytes) { m_end = bytes; }
@@ -102,21 +101,24 @@ class fake_endpoint final : public endpoint {
             m_steps.add(done, [bytes] { return outcome{bytes, {}}; });
         }
     }
-    void prepare(std::size_t) override { ++m_seen.prepared; }
+    std::size_t prepare(std::size_t block_bytes) override {
+        ++m_seen.prepared;
+        return m_first_block == 0 ? block_bytes : m_first_block;
+    }
     [[nodiscard]] std::byte* memory() const override {
         return m_mapped || m_traits.has_memory ? m_bytes.data() : nullptr;
     }
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read(std::size_t offset, block_reference block, step& done) override {
         m_seen.read_offsets.push_back(offset);
         begin(done, [this, offset, block, fault = fails()] {
             const auto there = offset < m_end ? std::min(block.size(), m_end - offset) : 0;
             if (fault) return broken(0);
-            std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), there, block.begin());
+            std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), there, block.address());
             if (there < block.size()) return outcome{there, {status::end_of_file, 0, 0, "the end"}};
             return outcome{block.size(), {}};
         });
     }
-    void write(std::size_t offset, std::span<const std::byte> block, step& done) override {
+    void write(std::size_t offset, block_reference block, step& done) override {
         m_seen.write_offsets.push_back(offset);
         begin(done, [this, offset, block, fault = fails()] {
             if (fault) return broken(0);
@@ -133,10 +135,15 @@ class fake_endpoint final : public endpoint {
         m_reader = reader;
         m_lends_device_memory = is_device_memory;
     }
-    [[nodiscard]] bool shares_device_memory() const override { return m_lends_device_memory; }
-    [[nodiscard]] bool shares_memory() const override { return m_reader != 0; }
+    [[nodiscard]] bool lends_device_memory() const override { return m_lends_device_memory; }
+    [[nodiscard]] bool lends() const override { return m_reader != 0; }
+    void lend(std::shared_ptr<staging_allocator>, std::function<void()>) override {}
+    [[nodiscard]] bool reaches(const device_name&) const override { return false; }
+    [[nodiscard]] bool use(const device_memory&) override { return false; }
     [[nodiscard]] std::uint64_t reader() const override { return m_reader; }
-    [[nodiscard]] std::byte* borrow(std::size_t offset) override { return m_bytes.data() + offset; }
+    [[nodiscard]] block_memory borrow(std::size_t offset) override {
+        return {m_bytes.data() + offset, m_lends_device_memory ? memory_kind::window : memory_kind::host};
+    }
     void goes_to(std::uint64_t process) override { m_seen.goes_to.push_back(process); }
     void close(std::size_t moved, const failure& error, step& done) override {
         ++m_seen.closed;

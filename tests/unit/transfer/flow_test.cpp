@@ -73,6 +73,23 @@ class every_route : public testing::TestWithParam<route_case> {};
 
 } // namespace
 
+TEST(flow, leaves_alone_what_lies_behind_the_end_of_its_source) {
+    for (const std::size_t end : {0, 3, 4, 6, 13}) {
+        bench on;
+        small_blocks(on, "2");
+        one_transfer it(on, file, device, 14);
+        it.source_fake->set_end(end);
+        std::fill(it.target_bytes.begin(), it.target_bytes.end(), std::byte{0xee});
+        on.machine->submit(it.work);
+        chooser first;
+        run(on, first);
+        EXPECT_EQ(it.told->error.status, status::end_of_file);
+        EXPECT_EQ(it.work->report().bytes_moved[0], end);
+        it.expect_moved_bytes_are_there();
+        for (auto i = end; i < 14; ++i) EXPECT_EQ(it.target_bytes[i], std::byte{0xee}) << i << " behind " << end;
+    }
+}
+
 TEST(flow, tells_the_source_who_reads_memory_that_the_target_lends) {
     for (const std::uint64_t reader : {0, 7}) {
         bench on;
@@ -390,13 +407,15 @@ TEST(flow, of_no_bytes_opens_and_closes_both_ends) {
 namespace {
 
 /// A device that orders a read behind the gates by itself.
-class ahead_source final : public endpoint {
+class ahead_source final : public endpoint, early_source {
   public:
     ahead_source(pending_steps& steps, std::vector<std::byte>& bytes) : m_steps(steps), m_bytes(bytes) {}
     [[nodiscard]] endpoint_traits traits() const override { return device; }
     [[nodiscard]] std::string name() const override { return "ahead"; }
+    [[nodiscard]] abilities offers() override { return {.early = this}; }
     [[nodiscard]] bool reads_ahead() override { return true; }
-    void read(std::size_t offset, std::span<std::byte> block, step& done) override {
+    void read_ahead(std::size_t offset, block_reference block, step& done) override { read(offset, block, done); }
+    void read(std::size_t offset, block_reference block, step& done) override {
         m_steps.add(done, [this, offset, block] {
             std::copy_n(m_bytes.begin() + static_cast<std::ptrdiff_t>(offset), block.size(), block.begin());
             return outcome{block.size(), {}};

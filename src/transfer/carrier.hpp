@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the bytes of blocks get from one end to the other: each way is a carrier, in a file of its own in carrier/.
+#pragma once
+
+#include "transfer/endpoint.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <new>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+
+namespace causeway::transfer {
+
+struct plan;
+
+/// What a flow has to know of a carrier.
+struct carrier_traits {
+    std::string_view name;
+    bool reads = true;  ///< read() moves bytes; else a block can be written at once
+    bool writes = true; ///< write() moves bytes; else a block that was read has arrived
+    /// What write() does before it returns takes the engine's thread the longer the more bytes there are.
+    bool works_at_once = false;
+    /// Blocks lie where the carrier wants them, at full size; else the first one may be shorter.
+    bool has_places = true;
+    /// The memory is one that another process or device reaches.
+    bool is_shared = false;
+    memory_kind kind = memory_kind::host; ///< of the memory
+};
+
+/// Moves the blocks of one flow, whose ends are open. It owns their memory. Engine's thread only.
+class carrier {
+  public:
+    carrier(endpoint& source, endpoint& target) : m_source(source), m_target(target) {}
+    virtual ~carrier() = default;
+    carrier(const carrier&) = delete;
+    carrier& operator=(const carrier&) = delete;
+
+    [[nodiscard]] virtual carrier_traits traits() const = 0;
+    /// No block may be larger.
+    [[nodiscard]] virtual std::size_t largest_block() const { return std::numeric_limits<std::size_t>::max(); }
+    /// Whether there is memory to begin with, in blocks of `block_bytes`; if not, the flow is told when to ask again.
+    /// Throws what says why there will be none.
+    [[nodiscard]] virtual bool secure(std::size_t block_bytes) {
+        (void)block_bytes;
+        return true;
+    }
+    /// Memory for the block at `offset`, in order; none: not yet. Throws as secure().
+    [[nodiscard]] virtual std::optional<block_memory> acquire(std::size_t offset) = 0;
+    virtual void read(std::size_t offset, block_reference block, step& done) { m_source.read(offset, block, done); }
+    virtual void write(std::size_t offset, block_reference block, step& done) { m_target.write(offset, block, done); }
+    /// The block is over.
+    virtual void release(block_memory memory) { (void)memory; }
+
+  protected:
+    [[nodiscard]] endpoint& source() { return m_source; }
+    [[nodiscard]] endpoint& target() { return m_target; }
+
+  private:
+    endpoint &m_source, &m_target;
+};
+
+/// What a carrier is made for: two ends that are open.
+struct carrier_request {
+    endpoint &source, &target;
+    const endpoint_traits &source_traits, &target_traits;
+    const plan& chosen;
+    std::size_t bytes = 0, block_bytes = 0;
+    staging_pool& pool;
+    std::function<void()> more; ///< the flow asks again
+};
+
+/// Holds a carrier; a small one takes nothing from the heap.
+class carrier_box {
+  public:
+    carrier_box() = default;
+    ~carrier_box() { reset(); }
+    carrier_box(const carrier_box&) = delete;
+    carrier_box& operator=(const carrier_box&) = delete;
+
+    template <class Carrier, class... Arguments> void emplace(Arguments&&... arguments) {
+        reset();
+        if constexpr (sizeof(Carrier) <= sizeof m_room && alignof(Carrier) <= alignof(std::max_align_t))
+            m_made = ::new (m_room) Carrier(std::forward<Arguments>(arguments)...);
+        else
+            m_made = new Carrier(std::forward<Arguments>(arguments)...);
+    }
+    void reset() {
+        if (is_here())
+            m_made->~carrier();
+        else
+            delete m_made;
+        m_made = nullptr;
+    }
+    [[nodiscard]] carrier* get() const { return m_made; }
+
+  private:
+    [[nodiscard]] bool is_here() const { return static_cast<const void*>(m_made) == m_room; }
+
+    alignas(std::max_align_t) std::byte m_room[64];
+    carrier* m_made = nullptr;
+};
+
+/// Puts a carrier into the box, or leaves it empty, if this one is not for these ends.
+using make_carrier = void (*)(const carrier_request&, carrier_box&);
+
+/// The target takes the bytes from the source itself, without help of the host.
+void make_direct_carrier(const carrier_request& wanted, carrier_box& into);
+/// The source's device brings blocks to a window of the target's device.
+void make_device_window_carrier(const carrier_request& wanted, carrier_box& into);
+/// One end shows its bytes as memory, and the other one works there.
+void make_in_place_carrier(const carrier_request& wanted, carrier_box& into);
+/// The source fills memory that the target lends.
+void make_lent_carrier(const carrier_request& wanted, carrier_box& into);
+
+/// In the order in which flows ask: direct, in place, lent. The window's is asked before them, as the flow makes
+/// another plan where there is none; what nobody wants is staged (carrier/staged.hpp).
+[[nodiscard]] std::span<const make_carrier> standard_carriers();
+
+} // namespace causeway::transfer

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// Staged: blocks of staging memory, filled by the source and emptied by the target. It is for any two ends, and a flow
+// may take its first block before its turn.
+#pragma once
+
+#include "transfer/carrier.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace causeway::transfer {
+
+class staged_carrier final : public carrier {
+  public:
+    /// Memory of `window`, if it has an allocator; else of the pool.
+    explicit staged_carrier(const carrier_request& wanted, const device_memory& window = {});
+
+    [[nodiscard]] carrier_traits traits() const override;
+    [[nodiscard]] bool secure(std::size_t block_bytes) override;
+    [[nodiscard]] std::optional<block_memory> acquire(std::size_t offset) override;
+    void release(block_memory memory) override { m_share.release(memory.first); }
+
+    /// For the first block, while the command is still gated, or while the target is not open; see staging_share. Null
+    /// if there is none; what fails is tried again by secure(), and reported there.
+    [[nodiscard]] block_memory acquire_ahead();
+    [[nodiscard]] block_memory acquire_early();
+    [[nodiscard]] bool waits_to_be_early() const { return m_share.waits_to_be_early(); }
+    void started() { m_share.started(); }
+
+  private:
+    [[nodiscard]] block_memory secured(std::byte* first);
+
+    staging_share m_share;
+    memory_kind m_kind;
+    bool m_is_secured; // it has had a block
+};
+
+} // namespace causeway::transfer
