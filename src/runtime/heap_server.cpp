@@ -5,6 +5,7 @@
 
 #include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
+#include "runtime/enqueue.hpp"
 #include "runtime/own_command.hpp"
 #include "runtime/runtime.hpp"
 
@@ -35,6 +36,9 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
             m_place.emplace(m_server->served()->order(), endpoints::operation_order::kind::plain);
     }
     ~asked_endpoint() override { let_go(); }
+
+    /// What waits for the same PE, and ends when nothing comes of the request. Lives as long as this.
+    void takes_along(transfer::flow* bytes) { m_bytes_flow = bytes; }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::host, .has_memory = true};
@@ -96,6 +100,7 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
     void finish(const failure& error) {
         let_go();
         if (error) leave(error);
+        if (error && m_bytes_flow != nullptr && !m_bytes_flow->finished()) m_bytes_flow->cancel(error);
         std::exchange(m_opening, nullptr)->finish({m_bytes, error});
     }
 
@@ -106,6 +111,7 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
     std::string m_name;
     std::array<std::byte, 8> m_before{};
     std::size_t m_bytes = 0;
+    transfer::flow* m_bytes_flow = nullptr;
     step* m_opening = nullptr;
     bool m_is_waiting = false;
     std::uint64_t m_number = 0; // of the request, while it is not answered
@@ -439,10 +445,13 @@ static std::string name_of(int pe, std::size_t offset) {
 
 /// The bytes go by a message; what asks for them, and hears of the end, is the other flow.
 static std::vector<std::unique_ptr<transfer::flow>> both(std::unique_ptr<transfer::flow> bytes,
-                                                         std::unique_ptr<transfer::flow> asked) {
+                                                         std::unique_ptr<asked_endpoint> asked, const char* what) {
     std::vector<std::unique_ptr<transfer::flow>> flows;
-    if (bytes) flows.push_back(std::move(bytes));
-    flows.push_back(std::move(asked));
+    if (bytes) {
+        asked->takes_along(bytes.get());
+        flows.push_back(std::move(bytes));
+    }
+    flows.push_back(std::make_unique<transfer::flow>(std::move(asked), endpoints::make_empty_endpoint(what), 0));
     return flows;
 }
 
@@ -469,9 +478,7 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
             bytes);
     }
     return both(std::move(sent),
-                std::make_unique<transfer::flow>(
-                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)),
-                    endpoints::make_empty_endpoint("put"), 0));
+                std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset)), "put");
 }
 
 static std::vector<std::unique_ptr<transfer::flow>> asked_get(const std::shared_ptr<heap_server>& server,
@@ -479,9 +486,7 @@ static std::vector<std::unique_ptr<transfer::flow>> asked_get(const std::shared_
                                                               const endpoints::heap_place& where, std::size_t bytes,
                                                               in_order order) {
     auto request = request_for(heap_message::kind::get, where, bytes);
-    if (bytes == 0)
-        return both(nullptr,
-                    std::make_unique<transfer::flow>(endpoints::make_empty_endpoint("get"), std::move(own), 0));
+    if (bytes == 0) return one_flow(endpoints::make_empty_endpoint("get"), std::move(own), 0);
     request.tag = server->new_tag();
     auto& process = runtime::instance();
     auto received = std::make_unique<transfer::flow>(
@@ -489,9 +494,8 @@ static std::vector<std::unique_ptr<transfer::flow>> asked_get(const std::shared_
                                          nullptr),
         std::move(own), bytes);
     return both(std::move(received),
-                std::make_unique<transfer::flow>(
-                    std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset), order),
-                    endpoints::make_empty_endpoint("get"), 0));
+                std::make_unique<asked_endpoint>(server, where.pe, request, name_of(where.pe, where.offset), order),
+                "get");
 }
 
 std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,

@@ -59,6 +59,15 @@ int main(int argc, char** argv) {
                                      nullptr, nullptr),
                   "put");
     }
+    if (rank == last && moment == "reducing") { // between the others' slices
+        std::thread([] {
+            usleep(100000);
+            raise(SIGKILL);
+        }).detach();
+    }
+    if (moment == "reducing") // until one fails, on the survivors
+        while (clEnqueueSymmetricReduce(on.get(), CL_TRUE, data, data, size / 4, CL_ELEMENT_UINT, CL_REDUCE_XOR, 0,
+                                        nullptr, nullptr) == CL_SUCCESS) {}
     if (rank == last) { // in a barrier, to which its own command does not come
         const event gate = own.make_user_event();
         cl_event closed = gate.get();
@@ -81,6 +90,11 @@ int main(int argc, char** argv) {
     check(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, barrier.out()), "barrier");
     expect_failed(waited, "wait");
     expect_failed(barrier, "barrier");
+    event reduced;
+    check(clEnqueueSymmetricReduce(on.get(), CL_FALSE, data, data, 1000, CL_ELEMENT_UINT, CL_REDUCE_SUM, 0, nullptr,
+                                   reduced.out()),
+          "reduction");
+    expect_failed(reduced, "reduction");
     event put;
     check(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, size, data, last, 0, nullptr, put.out()), "put");
     expect_failed(put, "put");
