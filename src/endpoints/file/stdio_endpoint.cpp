@@ -268,7 +268,7 @@ class stream_endpoint final : public stdio_endpoint {
     }
 
     /// Bytes that stdio has read from the descriptor and the program has not taken yet.
-    [[nodiscard]] std::size_t read_ahead() const {
+    [[nodiscard]] std::size_t buffered_bytes() const {
 #ifdef __GLIBC__
         return static_cast<std::size_t>(file()->_IO_read_end - file()->_IO_read_ptr);
 #else
@@ -278,7 +278,7 @@ class stream_endpoint final : public stdio_endpoint {
 
     outcome read_block(std::size_t offset, std::span<std::byte> block) {
         const bool has_descriptor = m_range.fd >= 0;
-        const auto ahead = has_descriptor ? std::min(block.size(), read_ahead()) : block.size();
+        const auto ahead = has_descriptor ? std::min(block.size(), buffered_bytes()) : block.size();
         errno = 0; // a stream of the program's own functions need not set it
         const std::size_t done = ahead == 0 ? 0 : std::fread(block.data(), 1, ahead, file());
         if (has_descriptor) {

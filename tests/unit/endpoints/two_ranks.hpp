@@ -215,7 +215,10 @@ struct two_ranks {
     }
 
     void settle() {
-        while (a.machine.step() | b.machine.step()) {}
+        for (bool moves = true; moves;) {
+            moves = a.machine.step();
+            moves = b.machine.step() || moves;
+        }
     }
     /// Delivers everything in the order that `choices` says.
     void run(chooser& choices) {

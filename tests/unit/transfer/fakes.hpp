@@ -149,7 +149,7 @@ class fake_endpoint final : public endpoint, lending_target, window_source {
         ++m_seen.closed;
         m_seen.close_moved = moved;
         m_seen.close_error = error;
-        m_steps.add(done, [this, fault = fails()] { return fault ? broken(0) : outcome{}; });
+        m_steps.add(done, [fault = fails()] { return fault ? broken(0) : outcome{}; });
     }
 
   private:
