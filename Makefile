@@ -7,33 +7,38 @@ RUNTIME ?= pocl
 # Groups of scripts/setup.sh that `make setup` installs.
 SETUP ?= build
 # Those that the tests need; without those behind "test" the tests of those are skipped.
-TEST_SETUP ?= build test intel python site browser compilers tasks nodes
+TEST_SETUP ?= build test intel python site browser compilers tasks nodes lint
+
+# Of `make test`: all but what is slow and repeats others.
+TESTS ?= -LE repeat
 
 run := scripts/run_with.sh $(RUNTIME)
 
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test test-all sanitized demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
 	@echo 'make test        build and run the whole test suite'
+	@echo 'make test-all    the same, with tests that are slow and repeat others'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
 	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
 	@echo 'make package     Debian packages: build/packages/*.deb'
 	@echo 'make site        the documentation as a site: build/site/index.html'
+	@echo 'make sanitized   unit and fault tests built by Clang 19 with the address and undefined-behaviour sanitizers'
 	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan        the test suite under the thread sanitizer'
 	@echo 'make test-mpich  the test suite with MPICH'
 	@echo 'make format      lay out the tree by .clang-format; make check-format only compares'
-	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes'
+	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, test-all, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:
@@ -54,8 +59,17 @@ quick:
 
 test:
 	@scripts/stage.sh set-up scripts/setup.sh $(TEST_SETUP)
-	@scripts/stage.sh build scripts/build.sh release tests
-	@scripts/test.sh build/release
+	@scripts/stage.sh build scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
+	@scripts/stage.sh tests scripts/test.sh build/release $(TESTS)
+
+# Clang and the sanitizers in one build: a second compiler and what it finds at run time.
+sanitized:
+	@scripts/setup.sh build test sanitize
+	@TARGET=sanitized scripts/stage.sh 'build by Clang, sanitized' scripts/build.sh clang tests
+	@scripts/stage.sh 'sanitized tests' scripts/test.sh build/clang -L sanitized
+
+test-all:
+	@$(MAKE) --no-print-directory test TESTS=
 
 demo: setup build
 	$(run) --ranks 2 -- build/release/bin/himeno --size M --iterations 30 --rounds 5 --version all --verify
@@ -90,7 +104,7 @@ check-format:
 	@scripts/format.sh --check
 
 tidy:
-	@run-clang-tidy-19 -quiet -p build/release -j "$$(nproc)" "$(CURDIR)/(src|tools)/.*"
+	@run-clang-tidy-19 -quiet -p build/release -j "$$(nproc)" -warnings-as-errors='*' "$(CURDIR)/(src|tools)/.*"
 
 clean:
 	rm -rf build

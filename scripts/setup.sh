@@ -23,7 +23,7 @@ usage: scripts/setup.sh [--check] GROUP...
   site       Sphinx, from PyPI into .venv, and mandoc, for the documentation as a site
   package    debhelper, lintian and mmdebstrap, which make and try the Debian packages
   browser    Chromium without a window, for the test of the page that causeway trace view makes
-  sanitize   the run-time libraries of the address, undefined and thread sanitizers
+  sanitize   the run-time libraries of the address, undefined and thread sanitizers, of g++ and of Clang 19
 TEXT
 }
 
@@ -55,7 +55,7 @@ debian_packages() {
         if grep -q '^ID=ubuntu' /etc/os-release; then echo linux-image-virtual; else echo linux-image-cloud-amd64; fi ;;
     lint) echo clang-format-19 clang-tidy-19 ;;
     mpich) echo mpich libmpich-dev ;;
-    sanitize) echo g++ ;; # its compiler brings the sanitizers' libraries
+    sanitize) echo g++ clang-19 libclang-rt-19-dev ;; # g++ brings its own
     esac
 }
 
@@ -95,6 +95,7 @@ has_browser() {
 }
 has_clang_headers() { [ -e "$(llvm-config-19 --includedir 2>/dev/null)/clang/AST/AST.h" ]; }
 has_lint() { has_command clang-format-19 && has_command clang-tidy-19; }
+has_clang_sanitizers() { echo 'int main() {}' | clang++-19 -x c++ - -o /dev/null -fsanitize=address,undefined >/dev/null 2>&1; }
 has_kernel() { compgen -G '/boot/vmlinuz-*' >/dev/null; }
 has_mpich() { has_command mpicc.mpich && has_command mpirun.mpich; }
 
@@ -155,6 +156,7 @@ TEXT
 AddressSanitizer (libasan)|has_sanitizer address
 UndefinedBehaviorSanitizer (libubsan)|has_sanitizer undefined
 ThreadSanitizer (libtsan)|has_sanitizer thread
+AddressSanitizer of Clang 19 (libclang-rt-19-dev)|has_clang_sanitizers
 TEXT
         ;;
     esac)
