@@ -43,25 +43,35 @@ for number in (
 ):
     tell(number)
 
-# Threads wait for the interpreter, and for each other, a different number of times on each rank.
-is_over = threading.Event()
+kind = "venv" if sys.prefix != sys.base_prefix else "shared" if "shared_python" in os.readlink("/proc/self/exe") else "static"
 
 
-def disturb():
+def disturb(is_over):
     while not is_over.is_set():
         sum(range(100))
 
 
-disturber = threading.Thread(target=disturb)
-sys.setswitchinterval(1e-6)
-disturber.start()
-for _ in range(100):
-    tell(sum(range(3000)))
-    is_over.wait(1e-5)
-    tell(time.monotonic_ns())
-is_over.set()
-disturber.join()
-told -= 200
+def use_threads():
+    """They wait for the interpreter, and for each other, a different number of times on each rank."""
+    is_over = threading.Event()
+    disturber = threading.Thread(target=disturb, args=(is_over,))
+    sys.setswitchinterval(1e-6)
+    disturber.start()
+    for _ in range(100):
+        brief = threading.Thread(target=int)
+        brief.start()
+        tell(sum(range(3000)))
+        brief.join()
+        is_over.wait(1e-5)
+        tell(time.monotonic_ns())
+    is_over.set()
+    disturber.join()
+
+
+if kind != "static":  # there, taking a lock asks for the time as the program does
+    count = told
+    use_threads()
+    told = count
 
 # Its kernels, which its cache would give another identifier each time.
 program = cl.Program(context, "__kernel void one(__global int *to) { to[get_global_id(0)] = 1; }").build()
@@ -70,5 +80,4 @@ buffer = cl.Buffer(context, cl.mem_flags.READ_WRITE, result.nbytes)
 program.one(queue, result.shape, None, buffer)
 cl.enqueue_copy(queue, result, buffer)
 assert result.sum() == 16
-kind = "venv" if sys.prefix != sys.base_prefix else "shared" if "shared_python" in os.readlink("/proc/self/exe") else "static"
 print("agreed on", told, "numbers in", kind)

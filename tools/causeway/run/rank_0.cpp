@@ -7,11 +7,13 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace causeway_run {
 
@@ -78,6 +80,26 @@ template <class Function> Function* of_platform(const char* name) {
     return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
 }
 
+/// Whether Python's function that takes a lock asks, by itself or by another function. It does so also where it need
+/// not wait (3.11), and threads that begin take a different number of locks on each rank.
+bool takes_lock(const void* caller) {
+    static const auto range = [] {
+        Dl_info found{};
+        const ElfW(Sym)* symbol = nullptr;
+        const auto* const begin = static_cast<const char*>(dlsym(RTLD_DEFAULT, "PyThread_acquire_lock_timed"));
+        if (begin == nullptr ||
+            dladdr1(begin, &found, reinterpret_cast<void**>(const_cast<ElfW(Sym)**>(&symbol)), RTLD_DL_SYMENT) == 0 ||
+            symbol == nullptr)
+            return std::pair<const char*, const char*>{};
+        return std::pair(begin, begin + symbol->st_size);
+    }();
+    std::array<void*, 8> frames{};
+    const auto* const end = frames.data() + backtrace(frames.data(), static_cast<int>(frames.size()));
+    const auto* const at = std::find(static_cast<void* const*>(frames.data()), static_cast<void* const*>(end), caller);
+    return std::any_of(at, std::min(at + 2, static_cast<void* const*>(end)),
+                       [](const void* frame) { return range.first <= frame && frame < range.second; });
+}
+
 } // namespace
 
 const void* library_of(const void* address) {
@@ -102,7 +124,7 @@ bool waits_in_python(const void* caller) {
     if (holds_lock == nullptr) holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
     if (holds_lock == nullptr) return false; // it may be loaded later
     static const void* const python = library_of(reinterpret_cast<const void*>(holds_lock));
-    return library_of(caller) == python && holds_lock() == 0;
+    return library_of(caller) == python && (holds_lock() == 0 || takes_lock(caller));
 }
 
 bool has_begun() { return main_runs; }

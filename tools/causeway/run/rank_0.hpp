@@ -28,7 +28,7 @@ template <class Function> Function* next(const char* name) {
 [[nodiscard]] bool is_in_program();
 /// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
 /// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
-/// Nearest names of functions do not tell: those that wait are not exported.
+/// Nearest names of functions do not tell: most of those that wait are not exported.
 [[nodiscard]] bool waits_in_python(const void* caller);
 /// The program has been told another time than its own clock's, which its waits have to know.
 void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
