@@ -135,10 +135,11 @@ class body {
         }
         Instruction* made = one.clone();
         for (Use& use : made->operands()) use.set(value_of(use.get()));
-        // A lane that is not here divides nothing by one.
+        // A lane that is not here divides by three. Of one, the neutral number, the code generator of LLVM 19 would
+        // make a division by what is in the lane, and a choice of its result.
         if (one.isIntDivRem())
             made->setOperand(1, m_builder.CreateSelect(mask, made->getOperand(1),
-                                                       ConstantInt::get(made->getOperand(1)->getType(), 1)));
+                                                       ConstantInt::get(made->getOperand(1)->getType(), 3)));
         made->mutateType(lanes_of(one.getType()));
         made->dropUnknownNonDebugMetadata();
         made->setDebugLoc({});
