@@ -124,9 +124,16 @@ const char* reader::access(Type* type, Value* address, bool stores) {
     return nullptr;
 }
 
+/// A function that is there for the lanes of a mask, and leaves memory alone.
+bool has_masked_variant(const CallBase& call) {
+    const auto* plain = dyn_cast<CallInst>(&call);
+    return plain && plain->doesNotAccessMemory() &&
+           any_of(VFDatabase::getMappings(*plain), [](const VFInfo& each) { return each.isMasked(); });
+}
+
 const char* reader::call(CallBase& call) {
     const auto* intrinsic = dyn_cast<IntrinsicInst>(&call);
-    if (!intrinsic) return "it calls a function";
+    if (!intrinsic) return has_masked_variant(call) ? nullptr : "it calls a function";
     if (intrinsic->isAssumeLikeIntrinsic() || isa<DbgInfoIntrinsic>(intrinsic)) return nullptr;
     if (!isTriviallyVectorizable(intrinsic->getIntrinsicID()) || call.mayReadOrWriteMemory())
         return "it calls a function";

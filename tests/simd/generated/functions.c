@@ -6,6 +6,7 @@
 // TARGET plain = -O3 -march=sapphirerapids -mprefer-vector-width=512
 
 // wide: remark: its function mandel is there for lanes, whose branches are masks [-Rpass=causeway-simd]
+// wide: lanes, the rest by single vectors and a masked step
 // avx2: remark: its function mandel is there for lanes, whose branches are masks [-Rpass=causeway-simd]
 // avx2: remark: its function called has no form for lanes: it calls a function [-Rpass-missed=causeway-simd]
 // sse-NOT: lanes
