@@ -5,11 +5,13 @@
 #include "platform/boundary.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
+#include "platform/program.hpp"
 #include "platform/queue.hpp"
 #include "platform/settings.hpp"
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -216,6 +218,30 @@ void launch_recorder::enqueues(api_call, const command_shape& shape) {
     }
 }
 
+namespace {
+
+/// What the driver has of a program without source: one that came as a binary, or was linked.
+std::vector<unsigned char> binary_of(_cl_program& program, const _cl_device_id& device) {
+    for (auto& part : program.parts) {
+        const auto at = std::find(part.devices.begin(), part.devices.end(), &device);
+        if (!part.raw || at == part.devices.end()) continue;
+        std::vector<size_t> sizes(part.devices.size());
+        check(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES, sizes.size() * sizeof(size_t),
+                                                sizes.data(), nullptr));
+        std::vector<std::vector<unsigned char>> all;
+        for (const auto size : sizes) all.emplace_back(size);
+        std::vector<unsigned char*> targets;
+        for (auto& each : all) targets.push_back(each.data());
+        check(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES,
+                                                targets.size() * sizeof(unsigned char*), targets.data(), nullptr));
+        auto& own = all[static_cast<size_t>(at - part.devices.begin())];
+        if (!own.empty()) return std::move(own);
+    }
+    throw std::runtime_error("its program has no source, and its driver no binary");
+}
+
+} // namespace
+
 void launch_recorder::record(const command_shape& shape) {
     auto& kernel = *shape.kernel;
     wait_for_turn(shape);
@@ -238,9 +264,12 @@ void launch_recorder::record(const command_shape& shape) {
               {"driver", driver_text(device, CL_DRIVER_VERSION)}};
     told["arguments"] = arguments_of(kernel, used);
     told["objects"] = used.list;
-    if (kernel.program->source.empty())
-        throw std::runtime_error("its program has no source: it came as a binary, or was linked");
-    write(folder / "program.cl", kernel.program->source.data(), kernel.program->source.size());
+    if (kernel.program->source.empty()) {
+        const auto binary = binary_of(*kernel.program, device);
+        write(folder / "program.bin", binary.data(), binary.size());
+    } else {
+        write(folder / "program.cl", kernel.program->source.data(), kernel.program->source.size());
+    }
     const auto text = told.dump(1, ' ', false, json::error_handler_t::replace);
     write(folder / "launch.json", text.data(), text.size());
 }

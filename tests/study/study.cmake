@@ -29,7 +29,7 @@ function(study_test name)
 endfunction()
 
 foreach(runtime ${runtimes})
-  foreach(test c cpp python replay)
+  foreach(test c cpp python replay binary)
     study_test(${test} ${runtime})
   endforeach()
 endforeach()

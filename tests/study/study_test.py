@@ -158,6 +158,18 @@ def test_replay(given):
     assert "in other ways" in done.stdout and done.stdout.count("done") == 1  # it ran twice
 
 
+def test_binary(given):
+    """A program that came as a binary is done again from what the driver has of it."""
+    python = root / ".venv" / "bin" / "python"
+    study, done = study_of(given, python, here / "binary.py", options=("--budget", "30s"))
+    (launch,) = study["processes"][0]["launches"]
+    assert launch["kernel"] == "thrice" and "error" not in launch, launch
+    assert launch["reference"]["repeats"] and launch["sizes_tried"] > 1 and launch["sizes_wrong"] == 0, launch
+    assert variants_of(launch, "size") and all(each["outcome"] == "same" for each in variants_of(launch, "size")), launch["variants"]
+    assert [each["outcome"] for each in variants_of(launch, "coalesced")] in (["refused"], []), launch["variants"]
+    assert "cannot be recorded" not in done.stderr, done.stderr
+
+
 def odd(given, *kernels):
     python = root / ".venv" / "bin" / "python"
     study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=("--budget", "20s"))

@@ -249,6 +249,13 @@ class laboratory {
     void try_coalesced() {
         const auto program = causeway_tool::library_file("causeway/coarsen");
         if (!fs::exists(program)) return;
+        if (!fs::exists(m_folder / "program.cl")) {
+            m_variants.push_back({{"kind", "coalesced"},
+                                  {"what", "items in one"},
+                                  {"outcome", "refused"},
+                                  {"why", "the program came as a binary: there is no source to change"}});
+            return;
+        }
         const auto global = m_recorded.at("global").get<shape>();
         const auto kernel = m_recorded.at("kernel").get<std::string>();
         for (const std::string order : {"adjacent", "interleaved"})

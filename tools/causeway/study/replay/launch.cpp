@@ -149,13 +149,22 @@ launch::~launch() {
 cl_program launch::program_of(const std::string& source) {
     auto& known = m_programs[source];
     if (known) return known.get();
-    const auto bytes = read_file(m_folder / source);
-    const auto* text = reinterpret_cast<const char*>(bytes.data());
+    // The program's own is a binary where it has no source.
+    const bool is_binary = !std::filesystem::exists(m_folder / source);
+    const auto bytes = read_file(m_folder / (is_binary ? "program.bin" : source));
     const std::size_t size = bytes.size();
     cl_int code = CL_SUCCESS;
-    owned_program made(clCreateProgramWithSource(m_context, 1, &text, &size, &code));
-    require(code, "clCreateProgramWithSource");
-    const auto options = m_recorded.at("options").get<std::string>() + " -cl-kernel-arg-info";
+    owned_program made;
+    if (is_binary) {
+        const auto* binary = reinterpret_cast<const unsigned char*>(bytes.data());
+        made.reset(clCreateProgramWithBinary(m_context, 1, &m_device, &size, &binary, nullptr, &code));
+        require(code, "clCreateProgramWithBinary");
+    } else {
+        const auto* text = reinterpret_cast<const char*>(bytes.data());
+        made.reset(clCreateProgramWithSource(m_context, 1, &text, &size, &code));
+        require(code, "clCreateProgramWithSource");
+    }
+    const auto options = is_binary ? "" : m_recorded.at("options").get<std::string>() + " -cl-kernel-arg-info";
     if (clBuildProgram(made.get(), 1, &m_device, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
         std::string log(4096, '\0');
         (void)clGetProgramBuildInfo(made.get(), m_device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr);
