@@ -120,7 +120,7 @@ std::string host_rewriter::clauses(const found_directive& of) {
             ", .wait_count = " +
             (waits.empty() ? std::string("0") : "(int)(sizeof(__acc_waits" + id + ") / sizeof(long))") +
             ", .wait_queues = " + (waits.empty() ? std::string("0") : "__acc_waits" + id) +
-            ", .wait_device = " + wait_device + ", .region = 0};\n";
+            ", .wait_device = " + wait_device + ", .region = 0, .trips = 0};\n";
     return text;
 }
 
@@ -271,9 +271,14 @@ void host_rewriter::compute(const found_directive& of) {
                 "},\n";
     }
     if (kernels.kernels.empty()) code += "    {0, 0, 0}\n";
+    std::string trips;
+    for (const auto& each : kernels.kernels) trips += (trips.empty() ? "" : ", ") + each.trips;
     code += "};\nstatic const struct causeway_acc_region __acc_region" + number +
             " = {&causeway_acc_this_program, __acc_kernels" + number + ", " + std::to_string(kernels.kernels.size()) +
             "};\n";
+    if (!trips.empty())
+        code += "const long __acc_trips" + number + "[] = {" + trips + "};\n__acc_clauses" + number +
+                ".trips = __acc_trips" + number + ";\n";
     code += "if (!causeway_acc_run(&__acc_clauses" + number + ", &__acc_region" + number + ", " +
             data_arguments(id, region.data) + ", " + (count > 0 ? "__acc_arguments" + number : "0") + ", " +
             std::to_string(count) + ")) {\n" + host;

@@ -6,6 +6,7 @@
 #include <clang/Basic/SourceManager.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace directive {
 
@@ -131,6 +132,10 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         line("const long " + total + " = " + product(node.tile ? tiles : lengths, 0) +
              (node.tile ? " * " + product(sizes, 0) : "") + ";");
     std::string from = "0", to = total, step = "1";
+    if (gang && !std::exchange(m_has_gang_loop, true)) {
+        m_host_trips = host_trips(node).value_or("0");
+        m_lanes_share = workers || lanes;
+    }
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
         line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")get_num_groups(0) + 1;");
@@ -239,6 +244,49 @@ std::string kernel_writer::trips(const counted_loop& loop) {
     const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
     return down ? "acc_trips(" + last + (reaches ? " - 1" : "") + ", " + first + ", " + step_of(loop) + ")"
                 : "acc_trips(" + first + ", " + last + (reaches ? " + 1" : "") + ", " + step_of(loop) + ")";
+}
+
+std::optional<std::string> kernel_writer::host_text(const Expr* expression) const {
+    const auto known = [&](const auto& self, const Stmt* part) -> bool {
+        if (const auto* use = dyn_cast<DeclRefExpr>(part)) {
+            if (isa<EnumConstantDecl>(use->getDecl())) return true;
+            const auto* variable = dyn_cast<VarDecl>(use->getDecl());
+            const auto* taken = variable ? m_region.find(variable) : nullptr;
+            return taken && taken->how == role::value && !taken->written;
+        }
+        if (const auto* operation = dyn_cast<BinaryOperator>(part)) {
+            if (operation->isAssignmentOp() || operation->isLogicalOp()) return false;
+        } else if (const auto* unary = dyn_cast<UnaryOperator>(part)) {
+            if (unary->getOpcode() != UO_Minus && unary->getOpcode() != UO_Plus) return false;
+        } else if (!isa<IntegerLiteral, ParenExpr, ImplicitCastExpr, CStyleCastExpr>(part)) {
+            return false;
+        }
+        const auto parts = part->children();
+        return std::all_of(parts.begin(), parts.end(), [&](const Stmt* each) { return self(self, each); });
+    };
+    if (!known(known, expression)) return std::nullopt;
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    expression->printPretty(out, nullptr, m_unit.context.getPrintingPolicy());
+    return "(" + text + ")";
+}
+
+std::optional<std::string> kernel_writer::host_trips(const loop_node& node) const {
+    if (node.repeated || node.tile) return std::nullopt;
+    std::string product;
+    for (const auto& loop : node.loops) {
+        const auto first = host_text(loop.first), last = host_text(loop.last);
+        auto step = loop.step ? host_text(loop.step) : std::optional<std::string>("1");
+        if (!first || !last || !step) return std::nullopt;
+        const bool down = goes_down(loop);
+        if (loop.step && loop.comparison != BO_NE && down != loop.down) *step = "-" + *step;
+        const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
+        const auto begin = down ? *last + (reaches ? " - 1" : "") : *first;
+        const auto end = down ? *first : *last + (reaches ? " + 1" : "");
+        product += (product.empty() ? "" : " * ") + std::string("causeway_acc_trips(") + begin + ", " + end + ", " +
+                   *step + ")";
+    }
+    return product;
 }
 
 std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& index) {

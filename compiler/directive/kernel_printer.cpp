@@ -78,7 +78,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
     std::string body;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        m_again = false;
+        m_again = m_has_gang_loop = m_lanes_share = false;
         body.clear();
         m_out = &body;
         m_indent = 1;
@@ -99,6 +99,8 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_any_vector && !m_one_lane) made.flags.push_back("USES_VECTOR");
     if (has_reductions()) made.flags.push_back("HAS_REDUCTION");
     if (m_any_proved) made.flags.push_back("MAY_ALIAS");
+    if (m_lanes_share) made.flags.push_back("LANES_SHARE_GANG_LOOP");
+    if (m_has_gang_loop) made.trips = m_host_trips;
     made.text = std::move(text);
     return made;
 }
@@ -273,17 +275,27 @@ std::string kernel_writer::epilogue() {
 }
 
 std::string kernel_writer::final_kernel(const std::string& name) {
-    std::string text = "__kernel void " + name + "_end" + parameters() + " {\n";
+    std::string text = "__kernel void " + name + "_end" + parameters() +
+                       " {\n    const int acc_lane = get_local_id(0), acc_lanes = get_local_size(0);\n";
     for (const auto& each : m_region.captures) {
         if (!is_reduction(each)) continue;
         const auto variable = identifier(each.variable->getNameAsString());
-        const auto spelled = m_program.types.name(each.variable->getType().getUnqualifiedType(),
-                                                  each.variable->getLocation());
-        text += "    {\n        " + spelled + " acc_all = *" + memory_of(variable, spelled) +
-                ";\n        for (int acc_gang = 0; acc_gang < acc_gangs; ++acc_gang) {\n            " + spelled +
-                " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
-                ")[acc_gang];\n            acc_all = " + reduction_step(each.operation, "acc_all", "acc_one") +
-                ";\n        }\n        *" + memory_of(variable, spelled) + " = acc_all;\n    }\n";
+        const auto type = each.variable->getType().getUnqualifiedType();
+        const auto spelled = m_program.types.name(type, each.variable->getLocation());
+        const auto own = memory_of(variable, spelled);
+        const std::string one = "acc_part[acc_lane]", other = "acc_part[acc_lane + acc_step]";
+        text +=
+            "    {\n        __local " + spelled + " *acc_part = (__local " + spelled + " *)acc_scratch;\n        " +
+            spelled + " acc_all = " + reduction_identity(each.operation, type) +
+            ";\n        for (int acc_gang = acc_lane; acc_gang < acc_gangs; acc_gang += acc_lanes) {\n            " +
+            spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
+            ")[acc_gang];\n            acc_all = " + reduction_step(each.operation, "acc_all", "acc_one") +
+            ";\n        }\n        " + one + " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE);\n" +
+            "        for (int acc_step = acc_half(acc_lanes); acc_step > 0; acc_step /= 2) {\n" +
+            "            if (acc_lane < acc_step && acc_lane + acc_step < acc_lanes) " + one + " = " +
+            reduction_step(each.operation, one, other) +
+            ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n        }\n        if (acc_lane == 0) *" + own + " = " +
+            reduction_step(each.operation, "*" + own, one) + ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
     }
     return text + "}\n";
 }

@@ -18,6 +18,7 @@ struct kernel_text {
     std::string text;
     std::vector<std::string> flags; // of enum causeway_acc_kernel_flags
     unsigned line = 0;
+    std::string trips = "0"; // C text for the host: iterations of the gangs' loop, 0 if only the kernel knows
 };
 
 /// What all kernels of one source share.

@@ -4,6 +4,8 @@
 #pragma once
 #include "kernel_printer.hpp"
 
+#include <optional>
+
 namespace directive {
 
 /// Where a statement stands among the levels of parallelism.
@@ -39,6 +41,8 @@ class kernel_writer {
     std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
+    bool m_has_gang_loop = false, m_lanes_share = false;
+    std::string m_host_trips = "0"; // of the first loop over gangs
 
     unsigned line_of(clang::SourceLocation place) const;
     static bool within(const loop_node* node, const loop_node* outer);
@@ -55,7 +59,7 @@ class kernel_writer {
     std::string prologue();
     std::string own_array(const clang::VarDecl* variable, const std::string& name, const std::string& low);
     std::string epilogue();
-    /// One thread joins the gangs' values with the one that the variable had before.
+    /// One group joins the gangs' values with the one that the variable had before.
     std::string final_kernel(const std::string& name);
 
     // Functions
@@ -94,6 +98,9 @@ class kernel_writer {
     std::string step_of(const counted_loop& loop);
     static bool goes_down(const counted_loop& loop);
     std::string trips(const counted_loop& loop);
+    /// The number of iterations, for the host to know before the launch; nothing if it depends on the region.
+    std::optional<std::string> host_trips(const loop_node& node) const;
+    std::optional<std::string> host_text(const clang::Expr* expression) const;
     std::string loop_variable(const counted_loop& loop, const std::string& index);
 };
 

@@ -40,7 +40,7 @@ struct buffer_place {
 /// What launches of one kernel found out, to be used as long as the table of what is present stays as it is.
 struct launch_site {
     cl_kernel kernel = nullptr, end = nullptr;
-    std::size_t most = 0; // threads of a group
+    std::size_t most = 0, most_of_end = 0; // threads of a group
     bool overlapping = false;
     std::uint64_t version = 0;
     struct found_place {

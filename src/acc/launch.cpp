@@ -15,24 +15,41 @@ struct launch_shape {
     std::size_t gangs = 1, workers = 1, vector = 1;
 };
 
+/// How many gangs, workers and lanes a kernel gets where its clauses leave that open. `trips` are the iterations of its
+/// gangs' loop, 0 if not known; `per_gang` says that each gang costs memory.
 launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, const causeway_acc_kernel& kernel,
-                      std::size_t most) {
+                      std::size_t most, std::size_t trips, bool per_gang) {
     launch_shape shape;
-    if (kernel.flags & CAUSEWAY_ACC_USES_VECTOR)
-        shape.vector = clauses.vector > 0                         ? static_cast<std::size_t>(clauses.vector)
-                       : on.is_cpu()                              ? 1
-                       : kernel.flags & CAUSEWAY_ACC_USES_WORKERS ? 32
-                                                                  : 128;
-    if (kernel.flags & CAUSEWAY_ACC_USES_WORKERS)
+    const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
+    if (has(CAUSEWAY_ACC_USES_VECTOR))
+        shape.vector = clauses.vector > 0 ? static_cast<std::size_t>(clauses.vector)
+                       : on.is_cpu()      ? 1
+                                          : (has(CAUSEWAY_ACC_USES_WORKERS) ? 32 : 128);
+    if (has(CAUSEWAY_ACC_USES_WORKERS))
         shape.workers = clauses.workers > 0 ? static_cast<std::size_t>(clauses.workers) : on.is_cpu() ? 1 : 4;
     shape.vector = std::min(shape.vector, most);
     shape.workers = std::max<std::size_t>(1, std::min(shape.workers, most / shape.vector));
+    if (!has(CAUSEWAY_ACC_USES_GANGS)) {
+        if (has(CAUSEWAY_ACC_ALLOWS_GANGS) && clauses.gangs > 0) shape.gangs = static_cast<std::size_t>(clauses.gangs);
+        return shape;
+    }
+    if (clauses.gangs > 0) {
+        shape.gangs = static_cast<std::size_t>(clauses.gangs);
+        return shape;
+    }
     // A few groups for each core of a processor, and many for each of a GPU, whose groups wait for memory in turn.
-    if (kernel.flags & CAUSEWAY_ACC_USES_GANGS)
-        shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs)
-                                        : on.units() * (on.is_cpu() ? 4u : 16u);
-    else if (kernel.flags & CAUSEWAY_ACC_ALLOWS_GANGS)
-        shape.gangs = clauses.gangs > 0 ? static_cast<std::size_t>(clauses.gangs) : 1;
+    shape.gangs = on.units() * (on.is_cpu() ? 4u : 16u);
+    if (on.is_cpu() || trips == 0) return shape;
+    // A GPU starts groups faster than a group goes through a loop: each iteration has its own thread or gang, unless
+    // the gangs have something of their own.
+    constexpr std::size_t most_gangs = std::size_t{1} << 20;
+    const auto threads = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
+    shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? shape.gangs : most_gangs);
+    // Few gangs leave room for more lanes of each.
+    constexpr std::size_t threads_of_unit = 2048, most_lanes = 256;
+    while (clauses.vector <= 0 && shape.vector > 1 && threads == 1 && 2 * shape.vector * shape.workers <= most &&
+           shape.vector < most_lanes && shape.gangs * shape.vector * shape.workers < on.units() * threads_of_unit)
+        shape.vector *= 2;
     return shape;
 }
 
@@ -90,11 +107,17 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
     const bool overlapping = overlap(places, arguments, count);
     if (!site.kernel || site.overlapping != overlapping) {
         site.kernel = on.kernel(*region.program, kernel.name, overlapping);
-        if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)
+        const auto most_of = [&](cl_kernel one) {
+            std::size_t most = 1;
+            check(clGetKernelWorkGroupInfo(one, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
+                  "clGetKernelWorkGroupInfo");
+            return most;
+        };
+        site.most = most_of(site.kernel);
+        if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) {
             site.end = on.kernel(*region.program, std::string(kernel.name) + "_end", overlapping);
-        check(clGetKernelWorkGroupInfo(site.kernel, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof site.most, &site.most,
-                                       nullptr),
-              "clGetKernelWorkGroupInfo");
+            site.most_of_end = most_of(site.end);
+        }
         site.overlapping = overlapping;
     }
     site.places = std::move(places);
@@ -128,7 +151,11 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     const auto& site = look_up(on, region, kernel, arguments, count);
     const auto handle = site.kernel;
-    auto shape = shape_of(on, clauses, kernel, site.most);
+    const auto trips = clauses.trips ? std::max(0L, clauses.trips[&kernel - region.kernels]) : 0L;
+    const bool per_gang = (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) != 0 ||
+                          std::any_of(arguments, arguments + count,
+                                      [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
+    auto shape = shape_of(on, clauses, kernel, site.most, static_cast<std::size_t>(trips), per_gang);
     if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) shape = {};
     const auto threads = shape.workers * shape.vector;
     constexpr std::size_t most_private = 256ul << 20;
@@ -137,7 +164,7 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             shape.gangs = std::max<std::size_t>(
                 1, std::min(shape.gangs, most_private / std::max<std::size_t>(1, arguments[each].bytes * threads)));
 
-    const auto set = [&](cl_kernel of) {
+    const auto set = [&](cl_kernel of, std::size_t lanes) {
         setter argument(of);
         std::size_t scratches = 0;
         for (int each = 0; each < count; ++each) {
@@ -157,10 +184,10 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             }
             }
         }
-        argument(nullptr, threads * sizeof(cl_ulong));
+        argument(nullptr, lanes * sizeof(cl_ulong));
         argument.value(static_cast<cl_int>(shape.gangs));
     };
-    set(handle);
+    set(handle, threads);
     if (notifies())
         std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes\n", clauses.place->file,
                      clauses.place->line, clauses.place->directive, kernel.name, on.number(), shape.gangs,
@@ -169,9 +196,11 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()),
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
-    set(site.end);
-    const std::size_t one[] = {1, 1};
-    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, one, one, 0, nullptr, in.next()),
+    // One group puts the gangs' parts together.
+    const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({256, shape.gangs, site.most_of_end});
+    set(site.end, lanes);
+    const std::size_t group[] = {lanes, 1};
+    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, group, group, 0, nullptr, in.next()),
           "clEnqueueNDRangeKernel");
 }
 

@@ -56,6 +56,8 @@ struct causeway_acc_clauses {
     const long* wait_queues;
     long wait_device;
     void* region;
+    const long* trips; /* for each kernel of the region the iterations of its gangs' loop; 0: not known before it runs
+                        */
 };
 
 enum causeway_acc_argument_kind {
@@ -89,7 +91,8 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_USES_VECTOR = 4,
     CAUSEWAY_ACC_HAS_REDUCTION = 8,
     CAUSEWAY_ACC_MAY_ALIAS = 16,
-    CAUSEWAY_ACC_ALLOWS_GANGS = 32
+    CAUSEWAY_ACC_ALLOWS_GANGS = 32,
+    CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64 /* the gangs' loop is spread over workers or lanes as well */
 };
 
 struct causeway_acc_kernel {
@@ -105,6 +108,9 @@ struct causeway_acc_region {
 };
 
 #ifdef CAUSEWAY_ACC_GENERATED
+static inline long causeway_acc_trips(long first, long last, long step) {
+    return step > 0 && first < last ? (last - first - 1) / step + 1 : 0;
+}
 static struct causeway_acc_program causeway_acc_this_program __attribute__((unused)); /* defined at the end of a source
                                                                                          with regions */
 #endif
