@@ -161,6 +161,8 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         from = from == "0" ? lane : from + " + " + lane;
         step = width;
     }
+    // Intel's runtime (2025) makes vectors of c[i] += c[i - 3] that are as wide as four.
+    if (!gang && lane.empty() && !node.independent) line("#pragma clang loop vectorize(disable)");
     line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + " += " + step +
          ") {");
     ++m_indent;

@@ -158,6 +158,32 @@ static void queues(void) {
 #pragma acc wait
 }
 
+/* Chains of every short distance, at a length with a remainder. */
+static void chains(void) {
+    enum { n = 221 };
+    for (int apart = 1; apart <= 5; apart++) {
+        unsigned there[n], here[n];
+        for (int i = 0; i < n; i++) there[i] = here[i] = 3u * i + 1;
+#pragma acc kernels copy(there)
+        {
+            if (apart == 1)
+                for (int i = 1; i < n; i++) there[i] += there[i - 1];
+            if (apart == 2)
+                for (int i = 2; i < n; i++) there[i] += there[i - 2];
+            if (apart == 3)
+                for (int i = 3; i < n; i++) there[i] += there[i - 3];
+            if (apart == 4)
+                for (int i = 4; i < n; i++) there[i] += there[i - 4];
+        }
+#pragma acc parallel loop auto copy(there)
+        for (int i = 3; i < n; i++) there[i] += there[i - 3];
+        if (apart < 5)
+            for (int i = apart; i < n; i++) here[i] += here[i - apart];
+        for (int i = 3; i < n; i++) here[i] += here[i - 3];
+        expect(!memcmp(there, here, sizeof here), "iterations that depend on each other run in order");
+    }
+}
+
 static void dependent_loops(void) {
     enum { n = 50 };
     int a[n], b[n];
@@ -321,6 +347,7 @@ int main(void) {
     redundant();
     privates(6);
     queues();
+    chains();
     dependent_loops();
     host_version();
     implied(30);
