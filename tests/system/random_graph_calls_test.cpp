@@ -201,7 +201,7 @@ TEST_F(random_graph_calls, end_in_a_documented_error_or_a_run) {
                 static constexpr std::array<std::int64_t, 6> odd{-1,       INT64_MIN,          INT64_MAX,
                                                                  1L << 40, CL_TRANSFER_APPEND, 7};
                 const auto offset = one_of(3) ? odd[below(odd.size())] : static_cast<std::int64_t>(below(64));
-                const int fd = one_of(8) ? static_cast<int>(below(2)) * INT_MIN - 1 : ::fileno(m_file);
+                const int fd = one_of(8) ? (below(2) == 0 ? -1 : INT_MIN) : ::fileno(m_file);
                 code = into ? causeway_graph_add_input_descriptor(graph, name, fd, offset, total, token)
                             : causeway_graph_add_output_descriptor(graph, name, fd, offset, total, token);
                 if (one_of(3)) judge(causeway_graph_set_file_offset(graph, any_name(), offset), "offset");
