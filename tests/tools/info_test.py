@@ -118,6 +118,12 @@ def set_up(start, given):
     # Beside another device it stops nothing.
     run = start("info", "--check", runtime="pocl", environment={"POCL_DEVICES": "pthread basic"})
     expect(run, 0, "note: PoCL's single-threaded device", "POCL_DEVICES=pthread, or cpu")
+    # Names that no driver has, beside one that counts.
+    for devices, wrong in (("cuda,pocl", "cuda"), ("nowhere:1,cpu", "nowhere")):
+        run = start("info", "--check", runtime="pocl", environment={"CAUSEWAY_DEVICES": devices})
+        expect(run, 0, f"CAUSEWAY_DEVICES names {wrong}, and no driver here is called so", "pocl.icd")
+    run = start("info", "--check", runtime="pocl", environment={"CAUSEWAY_DEVICES": "pocl:0,gpu"})
+    check("CAUSEWAY_DEVICES names" not in run.stdout + run.stderr, "what is right is called wrong", run)
     expect(start("info", "--check", "--directory", "/nonexistent"), 0, "No such file", "name a directory that is there")
 
 

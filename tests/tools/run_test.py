@@ -46,6 +46,11 @@ def missing(start, given):
 
 def dry(start, given):
     """--dry-run prints a command that a shell takes, and starts nothing."""
+    for words in ["--ranks", "two"], ["-n", "2x"], ["--ranks="]:
+        run = start("run", *words, "./app", runtime="none")
+        check(run.returncode == 2 and "--ranks" in run.stderr, f"{words} is taken", run)
+    run = start("run", "--ranks", "two", "./app", runtime="none")
+    check("--ranks takes a number in digits, as in --ranks 2; 'two' is none" in run.stderr, "no word on numbers", run)
     run = start("run", "-n", "3", "--dry-run", "--launcher-option", "--quiet", "/nonexistent/a program", "it's", "--x",
                 runtime="none")
     check(run.returncode == 0, "--dry-run fails", run)

@@ -123,6 +123,13 @@ int act(int argc, char** argv) {
                                                                                    // it
     } catch (const CLI::Success& asked) { // --help and --version
         return is_first_rank() ? app.exit(asked) : 0;
+    } catch (const CLI::ConversionError& error) {
+        // "Could not convert: --ranks = two"
+        const std::string said = error.what();
+        const auto name = said.find("--"), equals = said.find(" = ");
+        if (name == std::string::npos || equals == std::string::npos || equals < name) throw usage_error(said);
+        const auto option = said.substr(name, equals - name), value = said.substr(equals + 3);
+        throw usage_error(option + " takes a number in digits, as in " + option + " 2; '" + value + "' is none");
     } catch (const CLI::ParseError& error) {
         throw usage_error(error.what());
     }

@@ -6,7 +6,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
 #include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -60,6 +63,32 @@ void check_vendors(const json& rank, finder& found) {
             found.slows(each.at("file").get<std::string>() +
                             " names a library that cannot be loaded: " + each.at("error").get<std::string>(),
                         "install that OpenCL implementation (again), or remove the file");
+}
+
+/// What CAUSEWAY_DEVICES asks for, and nothing here is.
+void check_chosen_devices(const json& rank, finder& found) {
+    const char* const given = std::getenv("CAUSEWAY_DEVICES");
+    if (given == nullptr) return;
+    const auto& files = rank.at("vendors").at("files");
+    std::string names;
+    for (const auto& each : files)
+        names += (names.empty() ? "" : ", ") +
+                 std::filesystem::path(each.at("file").get<std::string>()).filename().string();
+    std::istringstream items(given);
+    for (std::string item; std::getline(items, item, ',');) {
+        const auto name = item.substr(0, item.find(':'));
+        if (name.empty() || name == "cpu" || name == "gpu" || name == "accelerator") continue;
+        if (std::any_of(files.begin(), files.end(), [&](const json& each) {
+                const auto file = std::filesystem::path(each.at("file").get<std::string>()).filename().string();
+                return file.find(name) != std::string::npos;
+            }))
+            continue;
+        found.slows("CAUSEWAY_DEVICES names " + name +
+                        ", and no driver here is called so: the platform Causeway has no "
+                        "device for it",
+                    "a name is part of the name of an .icd file" +
+                        (names.empty() ? std::string() : "; there are " + names) + "; or cpu, gpu, accelerator");
+    }
 }
 
 void check_devices(const json& rank, finder& found) {
@@ -163,6 +192,7 @@ std::vector<problem> problems_of(const json& facts) {
                                       [&](const json& each) { return each.at("host") == ranks[0].at("host"); });
     for (const auto& rank : ranks) {
         check_vendors(rank, found);
+        check_chosen_devices(rank, found);
         check_devices(rank, found);
         check_processors(rank, ranks, found);
         check_memory(rank, found);
