@@ -10,6 +10,7 @@
 #include <sys/auxv.h>
 #include <sys/stat.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
@@ -28,6 +29,9 @@ TEST(raised_rights, DISABLED_seen_from_inside) {
     }
     EXPECT_EQ(cache_file("figures"), "");
     EXPECT_EQ(opencl_vendors::default_folder(), "/etc/OpenCL/vendors");
+    // Past the leak sanitizer, which cannot look into a process with the rights of another.
+    std::fflush(nullptr);
+    std::_Exit(HasFailure() ? 1 : 0);
 }
 
 TEST(raised_rights, keep_the_environment_from_naming_files_and_code) {

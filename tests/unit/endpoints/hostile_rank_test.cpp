@@ -163,6 +163,12 @@ struct spoken_for {
         by_strategy::where = home::ordinary;
         return true;
     }
+    /// What it has said to a rank that does not take it would be MPI's for ever.
+    ~spoken_for() {
+        network.kill(1);
+        rank.talk.rank_gone(1);
+        rank.settle();
+    }
     bool is_set = go_by_messages(); // before the rank is made
     void hear(const wire_header& header, std::size_t payload = 0) {
         network.inject(1, 0, bytes_of(header, payload));
@@ -275,4 +281,7 @@ TEST(wire, from_a_third_rank_does_not_speak_for_the_other_side) {
     rank.talk.rank_gone(1);
     rank.settle();
     EXPECT_TRUE(work->complete());
+    network.kill(2);
+    rank.talk.rank_gone(2);
+    rank.settle();
 }
