@@ -189,9 +189,10 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     };
     set(handle, threads);
     if (notifies())
-        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes\n", clauses.place->file,
-                     clauses.place->line, clauses.place->directive, kernel.name, on.number(), shape.gangs,
-                     shape.workers, shape.vector);
+        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s\n",
+                     clauses.place->file, clauses.place->line, clauses.place->directive, kernel.name, on.number(),
+                     shape.gangs, shape.workers, shape.vector,
+                     trips > 0 ? (" for " + std::to_string(trips) + " iterations").c_str() : "");
     const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()),
           "clEnqueueNDRangeKernel");

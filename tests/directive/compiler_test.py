@@ -239,7 +239,7 @@ class compiler(unittest.TestCase):
         self.write("spread.c", SPREAD)
         self.run_program(COMPILER, "spread.c", "-o", "spread")
         said = self.run_program("./spread", ACC_NOTIFY="1")
-        launches = [tuple(map(int, found)) for found in re.findall(r"^spread\.c:(\d+): .* (\d+) gangs of (\d+) workers of (\d+) lanes$", said, re.M)]
+        launches = [tuple(map(int, found)) for found in re.findall(r"^spread\.c:(\d+): .* (\d+) gangs of (\d+) workers of (\d+) lanes(?: for .*)?$", said, re.M)]
         sizes = [(line, gangs * workers * lanes) for line, gangs, workers, lanes in launches]
         self.assertEqual([line for line, _ in sizes], [4, 4, 9, 11, 13, 18], said)
         self.assertGreater(sizes[0][1], 1, "an independent loop in kernels")
@@ -249,6 +249,22 @@ class compiler(unittest.TestCase):
         self.assertEqual(sizes[4][1], 1, "a serial construct")
         self.assertEqual(sizes[5][1], 1, "arrays that overlap when the program runs")
         self.assertIn(": acc_spread_c_11 on device 0", said)
+
+    def test_the_host_knows_how_often_the_loop_of_gangs_runs(self):
+        """Launches on GPUs are as large as their loops, where that is known before."""
+        heads = {"int i = 3; i < n; i++": 97, "int i = 0; i <= n; i += 7": 15, "int i = n - 1; i >= 1; i -= 2": 50,
+                 "int i = n; i > 0; i--": 100, "int i = 0; i != n; i++": 100, "unsigned i = 5; i < (unsigned)n / 3; i++": 28,
+                 "long i = -4; i < LAST; i++": 14, "int i = n; i < 3; i++": None, "int i = first[0]; i < n; i++": None}
+        text = "enum { LAST = 10 };\nint main(void) {\nint n = 100, first[1] = {2}, sum = 0;\n"
+        for head in heads:
+            text += f"#pragma acc parallel loop gang copyin(first) reduction(+:sum)\nfor ({head}) sum += 1;\n"
+        text += ("#pragma acc parallel loop gang collapse(2) reduction(+:sum)\nfor (int i = 0; i < n; i++) for (int j = 2; j < 5; j++) sum += 1;\n"
+                 "#pragma acc parallel reduction(+:sum)\nfor (int k = 1; k < 3; k++) {\n#pragma acc loop gang\nfor (int i = k; i < n; i++) sum += 0; }\n"
+                 f"return sum != {sum(times or 0 for times in heads.values()) + 98 + 300}; }}\n")
+        self.write("trips.c", text)
+        self.run_program(COMPILER, "trips.c", "-o", "trips")
+        said = re.findall(r" lanes(?: for (\d+) iterations)?$", self.run_program("./trips", ACC_NOTIFY="1"), re.M)
+        self.assertEqual([int(times) if times else None for times in said], [*heads.values(), 300, None])
 
     def test_host_threads_have_devices_of_their_own(self):
         self.write("hybrid.c", HYBRID)
