@@ -26,8 +26,8 @@ class send_endpoint final : public transfer::endpoint,
   public:
     send_endpoint(rank_services services, int space, int rank, int tag)
         : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
-          m_gated_turn(services.turns, {key_of(space), rank + 1, tag + 1}),
-          m_turn(services.turns, {key_of(space), rank + 1, 0}) {}
+          m_gated_turn(services.turns, {key_of(space), behind_zero(rank), behind_zero(tag)}),
+          m_turn(services.turns, {key_of(space), behind_zero(rank), 0}) {}
 
     ~send_endpoint() { end(); }
 
@@ -187,6 +187,8 @@ class send_endpoint final : public transfer::endpoint,
         return {.what = what, .tag = m_tag, .bytes = m_bytes, .sender = m_number};
     }
 
+    /// Zero stands for any; every other number keeps a key of its own, also the largest.
+    static int behind_zero(int number) { return static_cast<int>(static_cast<unsigned>(number) + 1u); }
     static std::uintptr_t key_of(int space) { return static_cast<std::uintptr_t>(space) + 1; }
 
     void leave_lines() {
