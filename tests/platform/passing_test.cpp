@@ -63,6 +63,7 @@ TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait) {
 TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait_for_their_driver) {
     if (std::getenv("CAUSEWAY_CLUSTER") != nullptr)
         GTEST_SKIP() << "a native kernel that waits for its program stops other ranks' as well";
+    std::size_t tried = 0;
     for (std::size_t device = 0; device < devices().size(); ++device) {
         SCOPED_TRACE(device);
         const auto on = new_queue(devices()[device], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
@@ -100,6 +101,7 @@ TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait_for_their
             ASSERT_EQ(clFinish(queue(device)), CL_SUCCESS);
             continue;
         }
+        ++tried;
         auto* const awaited = long_one.get();
         ASSERT_EQ(clEnqueueFillBuffer(on.get(), late.get(), &three, 1, 0, many, 1, &awaited, behind.out()), CL_SUCCESS);
         ASSERT_EQ(clEnqueueFillBuffer(on.get(), early.get(), &five, 1, 0, many, 0, nullptr, free.out()), CL_SUCCESS);
@@ -112,4 +114,5 @@ TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait_for_their
                   CL_SUCCESS);
         EXPECT_EQ(bytes, std::vector<cl_uchar>(many, three));
     }
+    if (tried == 0) GTEST_SKIP() << "no driver here runs a command beside a native kernel";
 }
