@@ -5,7 +5,6 @@
 
 #include "transfer/carrier.hpp"
 
-#include <memory>
 #include <optional>
 
 namespace causeway::transfer {
