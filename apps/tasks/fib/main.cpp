@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times fib by each library that was found, interleaved, and compares with the fastest of the others.
+#include "tasks/fib/fib.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <limits>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace {
+
+using namespace task_fib;
+
+[[noreturn]] void usage(const std::string& why) {
+    std::fprintf(stderr, "task_fib: %s\nusage: task_fib [--n N] [--rounds N] [THREADS]...\n", why.c_str());
+    std::exit(2);
+}
+
+/// Also the number of calls that spawn, for n + 1, and one.
+long serial(int n) { return n < 2 ? n : serial(n - 1) + serial(n - 2); }
+
+/// False if a library computes another number.
+bool time_all(int n, unsigned rounds, unsigned threads) {
+    auto all = of_causeway();
+    for (const auto& more : {of_onetbb(), of_openmp(), of_taskflow()}) all.insert(all.end(), more.begin(), more.end());
+    const auto spawned = static_cast<double>(serial(n + 1) - 1);
+    std::vector<std::vector<double>> times(all.size());
+    bool right = true;
+    for (unsigned round = 0; round < rounds; ++round)
+        for (std::size_t each = 0; each < all.size(); ++each) {
+            const auto solver = all[each].make(threads);
+            (void)solver->run(std::min(n, 16)); // threads are there
+            const auto begin = std::chrono::steady_clock::now();
+            const long value = solver->run(n);
+            times[each].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+            if (value == serial(n)) continue;
+            std::fprintf(stderr, "task_fib: %s: fib(%d) is not %ld\n", all[each].name.c_str(), n, value);
+            right = false;
+        }
+    double fastest = std::numeric_limits<double>::infinity();
+    for (auto& its : times) std::sort(its.begin(), its.end());
+    for (std::size_t each = of_causeway().size(); each < all.size(); ++each)
+        fastest = std::min(fastest, times[each][rounds / 2]);
+    for (std::size_t each = 0; each < all.size(); ++each) {
+        const auto& its = times[each];
+        std::printf("%7u %-20s %10.1f %10.1f %10.1f", threads, all[each].name.c_str(), 1e9 * its[rounds / 2] / spawned,
+                    1e9 * its[rounds / 4] / spawned, 1e9 * its[rounds * 3 / 4] / spawned);
+        if (fastest < std::numeric_limits<double>::infinity()) std::printf(" %8.2f", its[rounds / 2] / fastest);
+        std::printf("\n");
+    }
+    return right;
+}
+
+int act(int argc, char** argv) {
+    int n = 30;
+    unsigned rounds = 5;
+    std::vector<unsigned> counts;
+    for (int each = 1; each < argc; ++each) {
+        const std::string_view word = argv[each];
+        const bool is_option = word == "--n" || word == "--rounds";
+        if (is_option && ++each == argc) usage(std::string(word) + " wants a value");
+        const long value = std::strtol(argv[each], nullptr, 10);
+        if (value < 1 || value > 4096) usage("a number above 0, not " + std::string(argv[each]));
+        if (word == "--n")
+            n = static_cast<int>(std::min(value, 50l));
+        else if (word == "--rounds")
+            rounds = static_cast<unsigned>(value);
+        else
+            counts.push_back(static_cast<unsigned>(value));
+    }
+    if (counts.empty()) counts = {1, std::max(1u, std::thread::hardware_concurrency())};
+    std::printf("fib(%d), medians of %u rounds: wall time for each task\n", n, rounds);
+    std::printf("%7s %-20s %10s %10s %10s %8s\n", "threads", "library", "ns/task", "quartiles", "", "of best");
+    bool right = true;
+    for (const auto threads : counts) right = time_all(n, rounds, threads) && right;
+    return right ? 0 : 1;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    try {
+        return act(argc, argv);
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "task_fib: %s\n", error.what());
+        return 1;
+    }
+}
