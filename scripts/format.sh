@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Lays out the tree's C and C++ by .clang-format. Usage: format.sh [--check] [FILE]...
-# Without files: all that git tracks. --check changes nothing, names what differs, and exits with 1.
+# Without files: all that git tracks. Files of other languages are passed over. --check changes nothing, names what differs,
+# and exits with 1.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,6 +26,12 @@ if [ ${#files[@]} -eq 0 ]; then
     echo "format: skipped: git does not say which files are the tree's" >&2
     exit 77
 fi
+of_language=()
+for file in "${files[@]}"; do
+    case $file in *.c | *.h | *.cpp | *.hpp) of_language+=("$file") ;; esac
+done
+[ ${#of_language[@]} -gt 0 ] || exit 0
+files=("${of_language[@]}")
 if [ -z "$check" ]; then
     "$formatter" -i "${files[@]}"
     exit 0
