@@ -24,6 +24,11 @@ const cost_model& tiles() {
     return model;
 }
 
+outcome run_of(const cost_model& where, const std::string& name, distribution how, const std::string& policy) {
+    const auto rules = policy_named(policy, where.machine, 0);
+    return simulate(paper_program(name, how, where.machine.columns != 0), where, *rules, {});
+}
+
 /// Modelled seconds.
 double time_of(const cost_model& where, const std::string& name, distribution how, const std::string& policy,
                unsigned vicinity = 0) {
@@ -61,6 +66,53 @@ TEST(section_6, map_gains_by_locality_on_both_machines) {
         EXPECT_GE(stealing(*where, "map", distribution::fine) / locality, 1.3) << where->machine.name;
         EXPECT_GE(stealing(*where, "map", distribution::coarse) / locality, 1.3) << where->machine.name;
     }
+}
+
+/// How much more work-stealing takes, in per cent.
+double gain(const cost_model& where, const std::string& name) {
+    return 100 *
+           (stealing(where, name, distribution::fine) / time_of(where, name, distribution::coarse, "locality") - 1);
+}
+
+TEST(section_6, the_largest_gains_are_some_50_percent_on_nodes_and_88_on_tiles) {
+    EXPECT_NEAR(gain(opteron(), "map"), 50, 10);
+    EXPECT_NEAR(gain(tiles(), "map"), 88, 10);
+}
+
+TEST(section_6, matmul_and_vecmul_gain_in_the_papers_order_though_less_than_there) {
+    // The paper has 14 and 69 percent. What the model makes of them is kept here, so that a change is seen.
+    EXPECT_NEAR(gain(opteron(), "matmul"), 3.4, 0.5);
+    EXPECT_NEAR(gain(tiles(), "vecmul"), 34, 3);
+}
+
+TEST(section_6, tasks_wait_less_for_memory_under_locality) {
+    for (const auto* name : {"map", "matmul"})
+        EXPECT_LT(run_of(opteron(), name, distribution::coarse, "locality").memory_seconds,
+                  0.85 * run_of(opteron(), name, distribution::coarse, "work-stealing").memory_seconds)
+            << name;
+    for (const auto* name : {"map", "vecmul"})
+        EXPECT_LT(run_of(tiles(), name, distribution::coarse, "locality").memory_seconds,
+                  0.8 * run_of(tiles(), name, distribution::coarse, "work-stealing").memory_seconds)
+            << name;
+}
+
+TEST(section_6, what_is_spread_evenly_is_not_dealt) {
+    for (const auto* name : {"map", "matmul"})
+        for (const auto* policy : {"locality", "locality-paper"})
+            EXPECT_EQ(run_of(opteron(), name, distribution::fine, policy).dealt, 0u) << name;
+}
+
+TEST(section_6, stealing_from_coarse_vectors_loses_to_fine_ones) {
+    for (const auto* where : {&opteron(), &tiles()})
+        EXPECT_GE(stealing(*where, "map", distribution::coarse), 1.1 * stealing(*where, "map", distribution::fine));
+}
+
+TEST(section_6, sparselu_is_maintained_by_both_distributions_on_nodes_and_gains_by_none_on_tiles) {
+    for (const auto* policy : {"work-stealing", "locality"})
+        EXPECT_NEAR(time_of(opteron(), "sparselu", distribution::coarse, policy) /
+                        time_of(opteron(), "sparselu", distribution::fine, policy),
+                    1, 0.02);
+    EXPECT_GE(stealing(tiles(), "sparselu", distribution::coarse), stealing(tiles(), "sparselu", distribution::fine));
 }
 
 TEST(section_6, fine_against_the_advice_imbalances_map_under_the_papers_rule_and_not_under_ours) {

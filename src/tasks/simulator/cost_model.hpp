@@ -21,6 +21,8 @@ struct cost_model {
     double link_bandwidth = 0;      ///< into one node from all others, and out of it; 0: no limit
     double spawn = 0, steal = 0;    ///< a task's way into a queue, and out of another one's
     double patience = 20e-6;        ///< of thieves beside spared tasks, as the pool's have it
+    std::uint64_t private_cache = 0; ///< bytes of each core's own cache, whose victims the last-level cache gets; 0
+                                     ///< where that one has all
     bool shares_cache = true; ///< cores of a node have one last-level cache; else each core's is too small to keep
               ///< regions
     bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles

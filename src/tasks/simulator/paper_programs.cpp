@@ -37,25 +37,23 @@ void add(program& to, work its, std::vector<region> regions, std::vector<double>
     made.passes = std::move(passes);
 }
 
-/// Vectors that each have a task. Stores of tiles go on by themselves; on other machines what is written is read and
-/// written back.
-void vectors(program& to, distribution how, unsigned count, std::uint64_t bytes, double multiplies, double others,
-             bool tiles) {
+/// Vectors that each have a task. What is written is read and written back; the tiles write each word through to its
+/// home.
+void vectors(program& to, distribution how, unsigned count, std::uint64_t bytes, double multiplies, double others) {
     std::vector<std::uintptr_t> begins;
     for (unsigned each = 0; each < count; ++each) begins.push_back(to.allocate(bytes, how));
     const double elements = static_cast<double>(bytes) / 4;
-    for (const auto begin : begins)
-        add(to, {multiplies * elements, others * elements, 0}, {inout(begin, bytes)}, {tiles ? 1.0 : 2.0});
+    for (const auto begin : begins) add(to, {multiplies * elements, others * elements, 0}, {inout(begin, bytes)}, {2});
 }
 
 /// Cross products of pairs of vectors, each into the first one of its pair.
-void pairs(program& to, distribution how, unsigned count, std::uint64_t bytes, bool tiles) {
+void pairs(program& to, distribution how, unsigned count, std::uint64_t bytes) {
     std::vector<std::uintptr_t> begins;
     for (unsigned each = 0; each < 2 * count; ++each) begins.push_back(to.allocate(bytes, how));
     const double elements = static_cast<double>(bytes) / 4;
     for (unsigned each = 0; each < count; ++each)
         add(to, {2 * elements, 5 * elements, 0}, {inout(begins[2 * each], bytes), in(begins[2 * each + 1], bytes)},
-            {tiles ? 1.0 : 2.0, 1});
+            {2, 1});
 }
 
 /// Merging sorted runs, level by level, each level in as many parts as there are runs at first. One allocation: the
@@ -81,17 +79,21 @@ void matmul(program& to, distribution how, unsigned size, unsigned block) {
     const unsigned blocks = size / block;
     const std::uint64_t bytes = std::uint64_t{4} * block * block;
     std::array<std::vector<std::uintptr_t>, 3> matrices;
-    for (auto& matrix : matrices)
-        for (unsigned each = 0; each < blocks * blocks; ++each) matrix.push_back(to.allocate(bytes, how));
+    // The authors' program allocates a block of each matrix in turn.
+    for (unsigned each = 0; each < blocks * blocks; ++each)
+        for (auto& matrix : matrices) matrix.push_back(to.allocate(bytes, how));
     const double operations = std::pow(static_cast<double>(block), 3) * blocks;
     for (unsigned row = 0; row < blocks; ++row)
         for (unsigned column = 0; column < blocks; ++column) {
             std::vector<region> regions{inout(matrices[2][row * blocks + column], bytes)};
+            std::vector<double> passes(2 * blocks + 1, 1);
+            passes[0] = 2;
             for (unsigned each = 0; each < blocks; ++each) {
                 regions.push_back(in(matrices[0][row * blocks + each], bytes));
                 regions.push_back(in(matrices[1][each * blocks + column], bytes));
             }
-            add(to, {operations, operations, 0}, std::move(regions));
+            add(to, {operations, operations, 0}, std::move(regions), std::move(passes));
+            to.tasks.back().steps = blocks; // a product of two blocks after the other
         }
 }
 
@@ -202,9 +204,9 @@ program paper_program(const std::string& name, distribution how, bool tiles) {
     program made;
     made.name = name;
     if (name == "map") {
-        vectors(made, how, tiles ? 63 : 48, tiles ? 32u << 10 : 1u << 20, 1, 4, tiles);
+        vectors(made, how, tiles ? 63 : 48, tiles ? 32u << 10 : 1u << 20, 1, 4);
     } else if (name == "vecmul") {
-        pairs(made, how, tiles ? 64 : 48, tiles ? 28u << 10 : 1u << 20, tiles);
+        pairs(made, how, tiles ? 64 : 48, tiles ? 28u << 10 : 1u << 20);
     } else if (name == "reduction") {
         reduction(made, how, tiles ? 700u << 10 : 256u << 20, tiles ? 6 : 10);
     } else if (name == "matmul") {

@@ -35,6 +35,7 @@ struct simulated_task {
     std::vector<region> regions;
     std::vector<double> passes; ///< of each region: how often its bytes come from memory, where no cache has them;
                 ///< empty: once
+    unsigned steps = 1; ///< one after another, each with its part of the work and of the regions, in their order
 };
 
 struct program {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last-level caches of a modelled machine, by regions: what was used last, and has not been written elsewhere
-// since.
+// The caches of a modelled machine, by regions: what was used last, and has not been written elsewhere since.
 #pragma once
 
 #include "tasks/region.hpp"
@@ -13,31 +12,32 @@
 
 namespace causeway::tasks::simulator {
 
+/// A last-level cache for each node. Where cores have private ones before it, it is a victim cache: it gets what they
+/// evict, and what one core's private cache has, the others do not see.
 class region_cache {
   public:
-    region_cache(std::size_t caches, std::uint64_t bytes) : m_bytes(bytes), m_caches(caches) {}
+    region_cache(std::size_t cores, std::uint64_t private_bytes, std::size_t nodes, std::uint64_t shared_bytes)
+        : m_private(cores, one(private_bytes)), m_shared(nodes, one(shared_bytes)) {}
 
-    /// Whether the cache has the region; afterwards it does, and after a write no other one.
-    bool use(std::size_t which, const region& what) {
+    /// Whether the core finds the region in its own or its node's cache; afterwards it does, and after a write no other
+    /// one.
+    bool use(std::size_t core, std::size_t node, const region& what) {
         auto& version = m_versions[what.begin];
-        auto& cache = m_caches[which];
-        const auto known = cache.by_begin.find(what.begin);
-        const bool has = known != cache.by_begin.end() && known->second->version == version &&
-                         known->second->bytes >= what.bytes;
+        auto &near = m_private[core], &far = m_shared[node];
+        const bool is_near = near.has(what, version), is_far = far.has(what, version);
         if (what.writes()) ++version;
-        if (known != cache.by_begin.end()) {
-            cache.used -= known->second->bytes;
-            cache.lines.erase(known->second);
-            cache.by_begin.erase(known);
+        near.remove(what.begin);
+        const line now{what.begin, what.bytes, version};
+        // What several cores read stays where all see it.
+        if ((is_far && !what.writes()) || what.bytes > near.capacity) {
+            far.put(now);
+        } else {
+            far.remove(what.begin);
+            near.put(now);
         }
-        if (what.bytes > m_bytes) return false;
-        cache.lines.push_front({what.begin, what.bytes, version});
-        cache.by_begin[what.begin] = cache.lines.begin();
-        for (cache.used += what.bytes; cache.used > m_bytes; cache.lines.pop_back()) {
-            cache.used -= cache.lines.back().bytes;
-            cache.by_begin.erase(cache.lines.back().begin);
-        }
-        return has;
+        for (; near.used > near.capacity; near.remove(near.lines.back().begin)) far.put(near.lines.back());
+        while (far.used > far.capacity) far.remove(far.lines.back().begin);
+        return is_near || is_far;
     }
 
   private:
@@ -46,12 +46,31 @@ class region_cache {
         std::uint64_t bytes, version;
     };
     struct one {
+        explicit one(std::uint64_t bytes) : capacity(bytes) {}
+        bool has(const region& what, std::uint64_t version) const {
+            const auto known = by_begin.find(what.begin);
+            return known != by_begin.end() && known->second->version == version && known->second->bytes >= what.bytes;
+        }
+        void remove(std::uintptr_t begin) {
+            const auto known = by_begin.find(begin);
+            if (known == by_begin.end()) return;
+            used -= known->second->bytes;
+            lines.erase(known->second);
+            by_begin.erase(known);
+        }
+        /// It may have more than its capacity until something is removed.
+        void put(const line& added) {
+            remove(added.begin);
+            if (added.bytes > capacity) return;
+            lines.push_front(added);
+            by_begin[added.begin] = lines.begin();
+            used += added.bytes;
+        }
+        std::uint64_t capacity, used = 0;
         std::list<line> lines; ///< used last first
         std::unordered_map<std::uintptr_t, std::list<line>::iterator> by_begin;
-        std::uint64_t used = 0;
     };
-    const std::uint64_t m_bytes;
-    std::vector<one> m_caches;
+    std::vector<one> m_private, m_shared;
     std::unordered_map<std::uintptr_t, std::uint64_t> m_versions;
 };
 

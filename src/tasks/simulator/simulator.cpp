@@ -28,7 +28,7 @@ class run {
     run(const program& what, const cost_model& where, policy& how, const settings& with)
         : m_program(what), m_model(where), m_policy(how), m_with(with), m_nodes(where.machine.nodes.size()),
           m_random(with.seed), m_map(program::first_address, program::most_bytes, where.unit),
-          m_caches(m_nodes, where.machine.cache_bytes) {
+          m_caches(where.machine.cores.size(), where.private_cache, m_nodes, where.machine.cache_bytes) {
         const auto cores = m_model.machine.cores.size();
         const auto count = with.cores == 0 || with.cores > cores ? cores : with.cores;
         std::vector<unsigned> node_of_worker;
@@ -107,8 +107,11 @@ class run {
         std::deque<std::uint32_t> queue; ///< the owner's end is the back
         std::uint32_t task = none;
         double left = 0, rate = 1; ///< of the task: what is left of 1, and how much of it goes in a second
-        double compute = 0;        ///< seconds without memory
-        std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that it needs
+        unsigned step = 0;
+        double step_begin = 0;
+        double compute = 0;        ///< seconds of the step without memory
+        std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that the step needs
+        double own_bytes = 0, remote_bytes = 0; ///< of the task
         double begin = 0, busy_until = 0, starving_since = never;
         unsigned spared_group = 0, spared_taken = 0; ///< starving since then, beside tasks of this group
         std::size_t next_victim = 0;
@@ -301,41 +304,52 @@ class run {
 
     void begin(unsigned which, std::uint32_t task, double delay) {
         auto& self = m_workers[which];
-        const auto& its = m_program.tasks[task];
         self.starving_since = never;
         self.task = task;
         self.begin = m_now;
-        self.left = 1;
-        self.compute = delay + its.its.multiplies * m_model.multiply + its.its.others * m_model.other + its.its.seconds;
+        self.own_bytes = self.remote_bytes = 0;
         for (const auto& each : m_program.allocations)
             if (each.by == task) place(each, self.node);
-        std::vector<std::uint64_t> counts(m_nodes);
-        std::vector<double> bytes(m_nodes);
-        for (std::size_t each = 0; each < its.regions.size(); ++each) {
-            const auto& what = its.regions[each];
-            const double passes = its.passes.empty() ? 1 : its.passes[each];
-            if (m_model.shares_cache && m_caches.use(self.node, what)) {
-                self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
-                m_outcome.cached_bytes += static_cast<double>(what.bytes) * passes;
-                continue;
-            }
-            std::fill(counts.begin(), counts.end(), 0);
-            counts[self.node] += m_map.count(what, counts.data()); // of strangers it is not known where: here
-            for (std::size_t node = 0; node < m_nodes; ++node)
-                bytes[node] += static_cast<double>(counts[node]) * passes;
-        }
-        self.bytes.clear();
-        for (unsigned node = 0; node < m_nodes; ++node)
-            if (bytes[node] > 0) {
-                self.bytes.emplace_back(node, bytes[node]);
-                (node == self.node ? m_outcome.own_bytes : m_outcome.remote_bytes) += bytes[node];
-            }
-        change_loads(self, 1);
-        set_rates();
+        begin_step(which, 0, delay);
         for (const auto child : m_children[task]) {
             ++m_tasks[task].children;
             let_go(child, which);
         }
+    }
+
+    void begin_step(unsigned which, unsigned step, double delay) {
+        auto& self = m_workers[which];
+        const auto& its = m_program.tasks[self.task];
+        self.step = step;
+        self.step_begin = m_now;
+        self.left = 1;
+        self.compute = delay +
+                       (its.its.multiplies * m_model.multiply + its.its.others * m_model.other + its.its.seconds) /
+                           its.steps;
+        m_counts.assign(m_nodes, 0);
+        m_bytes.assign(m_nodes, 0);
+        const auto begin_of = [&](unsigned which_step) { return its.regions.size() * which_step / its.steps; };
+        for (auto each = begin_of(step); each < begin_of(step + 1); ++each) {
+            const auto& what = its.regions[each];
+            const double passes = its.passes.empty() ? 1 : its.passes[each];
+            if (m_model.shares_cache && m_caches.use(which, self.node, what)) {
+                self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
+                m_outcome.cached_bytes += static_cast<double>(what.bytes) * passes;
+                continue;
+            }
+            std::fill(m_counts.begin(), m_counts.end(), 0);
+            m_counts[self.node] += m_map.count(what, m_counts.data()); // of strangers it is not known where: here
+            for (std::size_t node = 0; node < m_nodes; ++node)
+                m_bytes[node] += static_cast<double>(m_counts[node]) * passes;
+        }
+        self.bytes.clear();
+        for (unsigned node = 0; node < m_nodes; ++node)
+            if (m_bytes[node] > 0) {
+                self.bytes.emplace_back(node, m_bytes[node]);
+                (node == self.node ? self.own_bytes : self.remote_bytes) += m_bytes[node];
+            }
+        change_loads(self, 1);
+        set_rates();
     }
 
     /// Seconds of a task that has memory for itself.
@@ -373,20 +387,20 @@ class run {
         }
     }
 
+    /// The worker's step is over.
     void end(unsigned which) {
         auto& self = m_workers[which];
         const auto task = self.task;
         change_loads(self, -1);
+        m_outcome.memory_seconds += m_now - self.step_begin - self.compute;
+        if (self.step + 1 < m_program.tasks[task].steps) return begin_step(which, self.step + 1, 0);
         self.task = none;
         set_rates();
-        m_outcome.memory_seconds += m_now - self.begin - self.compute;
+        m_outcome.own_bytes += self.own_bytes;
+        m_outcome.remote_bytes += self.remote_bytes;
         if (m_with.keep_slices) {
-            double remote = 0, sum = 0;
-            for (const auto& [node, bytes] : self.bytes) {
-                sum += bytes;
-                if (node != self.node) remote += bytes;
-            }
-            m_outcome.slices.push_back({task, which, self.begin, m_now, sum > 0 ? remote / sum : 0});
+            const double sum = self.own_bytes + self.remote_bytes;
+            m_outcome.slices.push_back({task, which, self.begin, m_now, sum > 0 ? self.remote_bytes / sum : 0});
         }
         m_tasks[task].ran = true;
         settle(task, which);
@@ -418,6 +432,8 @@ class run {
     std::vector<worker_state> m_workers;
     std::vector<unsigned> m_order, m_places;
     std::vector<group_state> m_queues;
+    std::vector<std::uint64_t> m_counts; ///< of the step that begins, as m_bytes
+    std::vector<double> m_bytes;
     std::vector<double> m_backlog, m_node_load, m_in_load, m_out_load;
     std::vector<task_state> m_tasks;
     std::vector<std::vector<std::uint32_t>> m_children;
