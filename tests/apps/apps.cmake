@@ -26,6 +26,23 @@ causeway_test(nanopowder.lost LABEL example RUNTIME pocl
 set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION
   "baseline .* [0-9.]+e-[0-9]+ .*causeway .* inf .*VERIFICATION FAILED")
 
+# Each class has published values that the program compares with.
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2 4)
+    causeway_test(bt_mz.${runtime}.${ranks}_ranks LABEL example RUNTIME ${runtime} RANKS ${ranks}
+      COMMAND $<TARGET_FILE:bt_mz> --class S --versions host,staged,messages,one_sided)
+  endforeach()
+endforeach()
+foreach(kernels split coalesced preloaded)
+  causeway_test(bt_mz.${kernels} LABEL example RUNTIME pocl RANKS 2
+    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided)
+endforeach()
+causeway_test(bt_mz.moving_fields LABEL example RUNTIME pocl RANKS 2
+  COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions messages)
+# With inner zones, which class S is too small for: all versions agree with the host.
+causeway_test(bt_mz.inner_zones LABEL example RUNTIME pocl RANKS 2
+  COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions host,staged,messages,one_sided)
+
 if(TARGET cluster_apps AND TARGET causeway_icd AND TARGET causeway_program)
   foreach(runtime ${runtimes})
     causeway_test(cluster_apps.${runtime} LABEL platform RUNTIME none

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The kernels of BT-MZ, behind equations.h. One launch is for many zones: a work-group is for the tile (zone, first
+ * item) that the table has at its number.
+ */
+#ifdef __OPENCL_VERSION__
+#pragma OPENCL EXTENSION cl_khr_fp64 : enable
+#endif
+
+typedef struct face_copy {
+    int from, from_along, from_up, from_component;
+    int to, to_along, to_up, to_component;
+    int along, up;
+} face_copy;
+
+kernel void copy_faces(global const double* from, global double* to, ulong first_from, ulong first_to,
+                       global const face_copy* faces, global const int2* tiles, int first_tile) {
+    const int2 tile = tiles[first_tile + (int)get_group_id(0)];
+    const face_copy face = faces[tile.x];
+    const int item = tile.y + (int)get_local_id(0);
+    if (item >= face.along * face.up) return;
+    const int a = item % face.along, b = item / face.along;
+    from += first_from + face.from + a * face.from_along + b * face.from_up;
+    to += first_to + face.to + a * face.to_along + b * face.to_up;
+    for (int m = 0; m < 5; m++) to[m * face.to_component] = from[m * face.from_component];
+}
+
+/* x, y, z, w of a zone are nx, ny, nz, and its first point among all of the rank. */
+kernel void right_hand_side(global const double* u, global const double* forcing, global double* rhs,
+                            global const int4* zones, global const int2* tiles, int first_tile, double dt, double per_x,
+                            double per_y, double per_z) {
+    const int2 tile = tiles[first_tile + (int)get_group_id(0)];
+    const int4 zone = zones[tile.x];
+    const int item = tile.y + (int)get_local_id(0), across = zone.x - 2, area = across * (zone.y - 2);
+    if (item >= area * (zone.z - 2)) return;
+    const int i = 1 + item % across, j = 1 + item % area / across, k = 1 + item / area;
+    const int points = zone.x * zone.y * zone.z, at = (k * zone.y + j) * zone.x + i;
+    const size_t first = (size_t)zone.w * 5;
+    double sum[5];
+    space_derivatives(sum, u + first, i, j, k, zone.x, zone.y, zone.z, per_x, per_y, per_z);
+    for (int m = 0; m < 5; m++) rhs[first + AT(m, at, points)] = dt * (forcing[first + AT(m, at, points)] + sum[m]);
+}
+
+/* A line along direction d of a zone: where it begins, how its points lie, and how many lines there are. */
+typedef struct line_place {
+    int first, stride, n, lines;
+} line_place;
+
+static inline line_place place_of(int d, int4 zone, int line) {
+    line_place place;
+    if (d == 0) {
+        const int across = zone.y - 2;
+        place.lines = across * (zone.z - 2);
+        place.first = ((1 + line / across) * zone.y + 1 + line % across) * zone.x;
+        place.stride = 1;
+        place.n = zone.x;
+    } else if (d == 1) {
+        const int across = zone.x - 2;
+        place.lines = across * (zone.z - 2);
+        place.first = (1 + line / across) * zone.y * zone.x + 1 + line % across;
+        place.stride = zone.x;
+        place.n = zone.y;
+    } else {
+        const int across = zone.x - 2;
+        place.lines = across * (zone.y - 2);
+        place.first = (1 + line / across) * zone.x + 1 + line % across;
+        place.stride = zone.x * zone.y;
+        place.n = zone.z;
+    }
+    return place;
+}
+
+#define LINES(name, d, add_to)                                                                                         \
+    kernel void name(global double* u, global double* rhs, global double* work, global const int4* zones,              \
+                     global const int2* tiles, int first_tile, double dt, double per_step) {                           \
+        const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
+        const int4 zone = zones[tile.x];                                                                               \
+        const int line = tile.y + (int)get_local_id(0);                                                                \
+        const line_place place = place_of(d, zone, line);                                                              \
+        if (line >= place.lines) return;                                                                               \
+        const size_t first = (size_t)zone.w;                                                                           \
+        SOLVE(d, u + first * 5, rhs + first * 5, work + first * WORK, place.first, place.stride, place.n,              \
+              zone.x * zone.y * zone.z, line, place.lines, dt, per_step, add_to);                                      \
+    }
+
+#ifndef SPLIT
+
+#define WORK 25
+#define SOLVE solve_line
+
+#else
+
+/* The paper's way: one kernel forms the blocks of all points at once, in arrays with room for all; another solves. */
+#define WORK 75
+#define SOLVE solve_formed_line
+
+/* Block 0 to 2: before, on and behind the diagonal. */
+#define BLOCK(block, i, r, c) work[ENTRY((block) * 25 + (r) * 5 + (c), 75, i, n, line, lines)]
+#define RIGHT(i, m) rhs[AT(m, first + (i) * stride, points)]
+
+#define FORM(name, d)                                                                                                  \
+    kernel void name(global const double* u, global double* work, global const int4* zones, global const int2* tiles,  \
+                     int first_tile, double dt, double per_step) {                                                     \
+        const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
+        const int4 zone = zones[tile.x];                                                                               \
+        form_point(d, u + (size_t)zone.w * 5, work + (size_t)zone.w * 75, zone, tile.y + (int)get_local_id(0), dt,     \
+                   per_step);                                                                                          \
+    }
+
+static inline void form_point(int d, global const double* u, global double* work, int4 zone, int item, double dt,
+                              double per_step) {
+    const int lines = place_of(d, zone, 0).lines, n = place_of(d, zone, 0).n, points = zone.x * zone.y * zone.z;
+    if (item >= lines * (n - 2)) return;
+#ifdef POINTS_TOGETHER
+    const int line = item / (n - 2), i = 1 + item % (n - 2);
+#else
+    const int line = item % lines, i = 1 + item / lines;
+#endif
+    const line_place place = place_of(d, zone, line);
+    for (int block = 0; block < 3; block++) {
+        const point_values p = point_at(u, place.first + (i - 1 + block) * place.stride, points);
+        for (int r = 0; r < 5; r++) {
+            double row[5];
+            if (block == 0) jacobian_row(row, &p, d, r, BEFORE_FACTORS(d, dt, per_step));
+            if (block == 1) jacobian_row(row, &p, d, r, HERE_FACTORS(d, dt, per_step));
+            if (block == 2) jacobian_row(row, &p, d, r, BEHIND_FACTORS(d, dt, per_step));
+            for (int c = 0; c < 5; c++) BLOCK(block, i, r, c) = row[c];
+        }
+    }
+}
+
+FORM(form_x, 0)
+FORM(form_y, 1)
+FORM(form_z, 2)
+
+static inline void solve_formed_line(int d, global double* u, global double* rhs, global double* work, int first,
+                                     int stride, int n, int points, int line, int lines, double dt, double per_step,
+                                     int add_to) {
+#ifdef PRELOAD
+    double c[25], f[5];
+#endif
+    for (int i = 1; i < n - 1; i++) {
+#ifdef PRELOAD
+        double b[25], right[5];
+        for (int m = 0; m < 5; m++) right[m] = RIGHT(i, m);
+        for (int r = 0; r < 5; r++)
+            for (int m = 0; m < 5; m++) b[r * 5 + m] = BLOCK(1, i, r, m);
+        if (i > 1)
+            for (int r = 0; r < 5; r++)
+                for (int m = 0; m < 5; m++) {
+                    const double a = BLOCK(0, i, r, m);
+                    right[r] -= a * f[m];
+                    for (int e = 0; e < 5; e++) b[r * 5 + e] -= a * c[m * 5 + e];
+                }
+        for (int r = 0; r < 5; r++)
+            for (int m = 0; m < 5; m++) c[r * 5 + m] = BLOCK(2, i, r, m);
+        eliminate(b, c, right);
+        for (int r = 0; r < 5; r++)
+            for (int m = 0; m < 5; m++) BLOCK(2, i, r, m) = c[r * 5 + m];
+        for (int m = 0; m < 5; m++) RIGHT(i, m) = f[m] = right[m];
+#else
+        if (i > 1)
+            for (int r = 0; r < 5; r++)
+                for (int m = 0; m < 5; m++) {
+                    RIGHT(i, r) -= BLOCK(0, i, r, m) * RIGHT(i - 1, m);
+                    for (int e = 0; e < 5; e++) BLOCK(1, i, r, e) -= BLOCK(0, i, r, m) * BLOCK(2, i - 1, m, e);
+                }
+        for (int p = 0; p < 5; p++) {
+            const double pivot = 1.0 / BLOCK(1, i, p, p);
+            for (int e = p + 1; e < 5; e++) BLOCK(1, i, p, e) *= pivot;
+            for (int e = 0; e < 5; e++) BLOCK(2, i, p, e) *= pivot;
+            RIGHT(i, p) *= pivot;
+            for (int r = 0; r < 5; r++) {
+                if (r == p) continue;
+                for (int e = p + 1; e < 5; e++) BLOCK(1, i, r, e) -= BLOCK(1, i, r, p) * BLOCK(1, i, p, e);
+                for (int e = 0; e < 5; e++) BLOCK(2, i, r, e) -= BLOCK(1, i, r, p) * BLOCK(2, i, p, e);
+                RIGHT(i, r) -= BLOCK(1, i, r, p) * RIGHT(i, p);
+            }
+        }
+#endif
+    }
+    for (int i = n - 2; i > 0; i--) {
+        if (i < n - 2)
+            for (int r = 0; r < 5; r++)
+                for (int m = 0; m < 5; m++) RIGHT(i, r) -= BLOCK(2, i, r, m) * RIGHT(i + 1, m);
+        for (int m = 0; m < 5; m++)
+            if (add_to) u[AT(m, first + i * stride, points)] += RIGHT(i, m);
+    }
+}
+
+#endif
+
+LINES(solve_x, 0, 0)
+LINES(solve_y, 1, 0)
+LINES(solve_z, 2, 1)

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times and verifies the ways to solve BT-MZ, and says which share of the time the exchange took.
+#include "bt_mz/version.hpp"
+
+#include "common/end_job.hpp"
+#include "common/program.hpp"
+#include "common/statistics.hpp"
+
+#include <getopt.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace {
+
+using namespace bt_mz;
+
+constexpr const char*
+    usage = "usage: causeway run -n RANKS bt_mz [options]\n"
+            "  --class NAME        S (default), W, A, B, C or D\n"
+            "  --versions LIST     of host, staged, messages, one_sided (default: the last three)\n"
+            "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
+            "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
+            "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
+            "  --move-fields       the fields go to the device and back for each kernel\n"
+            "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
+            "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
+
+struct options {
+    char kind = 'S';
+    std::vector<std::string> versions = {"staged", "messages", "one_sided"};
+    int steps = 0, rounds = 1;
+    kernels code = kernels::fused;
+    residency fields = residency::stays;
+    std::string platform;
+    std::optional<std::size_t> device;
+    bool help = false;
+};
+
+options parse(int argc, char** argv) {
+    const option names[] = {
+        {"class", required_argument, nullptr, 'c'},    {"versions", required_argument, nullptr, 'v'},
+        {"steps", required_argument, nullptr, 's'},    {"rounds", required_argument, nullptr, 'r'},
+        {"kernels", required_argument, nullptr, 'k'},  {"move-fields", no_argument, nullptr, 'm'},
+        {"platform", required_argument, nullptr, 'p'}, {"device", required_argument, nullptr, 'd'},
+        {"help", no_argument, nullptr, 'h'},           {}};
+    options parsed;
+    opterr = 0;
+    for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;) switch (name) {
+        case 'c': parsed.kind = optarg[0]; break;
+        case 'v': {
+            parsed.versions.clear();
+            std::istringstream list(optarg);
+            for (std::string each; std::getline(list, each, ',');) parsed.versions.push_back(each);
+            break;
+        }
+        case 's': parsed.steps = apps::number<int>(optarg, 1); break;
+        case 'r': parsed.rounds = apps::number<int>(optarg, 1); break;
+        case 'k': parsed.code = kernels_named(optarg); break;
+        case 'm': parsed.fields = residency::moves; break;
+        case 'p': parsed.platform = optarg; break;
+        case 'd': parsed.device = apps::number<std::size_t>(optarg, 0); break;
+        case 'h': parsed.help = true; break;
+        default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
+        }
+    if (optind != argc) throw std::invalid_argument(std::string("unexpected argument: ") + argv[optind]);
+    return parsed;
+}
+
+/// A version with what its runs have shown so far.
+struct contender {
+    std::string name;
+    std::unique_ptr<version> way;
+    std::vector<double> seconds, shares{}; ///< of the slowest rank; of the exchange in it, on average of the ranks
+    norms found{};
+};
+
+/// The seconds of the slowest rank.
+double timed_steps(contender& contender, int steps) {
+    contender.way->reset();
+    MPI_Barrier(MPI_COMM_WORLD);
+    const auto begin = std::chrono::steady_clock::now();
+    for (int step = 0; step < steps; ++step) contender.way->step();
+    contender.way->finish();
+    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return seconds;
+}
+
+/// Whether all versions found what is published, or, after fewer steps, the same.
+bool benchmark(const options& options) {
+    int rank = 0, ranks = 1;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const auto& kind = class_of(options.kind);
+    const mesh zones(kind, ranks);
+    const int steps = options.steps > 0 ? options.steps : kind.steps;
+
+    std::unique_ptr<solver> on_device;
+    cl_device_id device = nullptr;
+    std::vector<contender> contenders;
+    for (const auto& name : options.versions) {
+        if (name == "host") {
+            contenders.push_back({name, make_host(zones, rank), {}});
+            continue;
+        }
+        if (!on_device) {
+            const auto devices = apps::devices_of(options.platform);
+            device = apps::device_of(options.platform, options.device.value_or(std::size_t(rank) % devices.size()));
+            on_device = std::make_unique<solver>(zones, rank, device, options.code, options.fields);
+        }
+        if (name == "staged")
+            contenders.push_back({name, make_staged(*on_device), {}});
+        else if (name == "messages")
+            contenders.push_back({name, make_messages(*on_device), {}});
+        else if (name == "one_sided")
+            contenders.push_back({name, make_one_sided(*on_device, device), {}});
+        else
+            throw std::invalid_argument("no version \"" + name + "\": host, staged, messages, one_sided");
+    }
+
+    for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code
+    for (int round = 0; round < options.rounds; ++round)
+        for (contender& each : contenders) {
+            each.seconds.push_back(timed_steps(each, steps));
+            double share = 1 - each.way->solve_seconds() / each.seconds.back();
+            MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            each.shares.push_back(share / ranks);
+            const order order = each.way->order_of_values();
+            each.found = norms_of(zones, rank, order, each.way->field(), forcing_terms(zones, rank, order));
+            MPI_Allreduce(MPI_IN_PLACE, each.found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            MPI_Allreduce(MPI_IN_PLACE, each.found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        }
+
+    auto wanted = kind;
+    if (steps != kind.steps) {
+        wanted.residual = contenders.front().found.residual;
+        wanted.error = contenders.front().found.error;
+    }
+    bool right = true;
+    if (rank == 0)
+        std::printf(
+            "bt_mz: class %c, %d zones of %zu points, %d steps, %d rank%s, the largest load is %.3f of the mean; %s\n"
+            "%-11s %10s %12s %10s %11s\n",
+            kind.name, kind.x_zones * kind.y_zones,
+            std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
+            ranks == 1 ? "" : "s", zones.imbalance(), device ? apps::device_name(device).c_str() : "host", "version",
+            "seconds", "ms a step", "exchange", "difference");
+    for (const contender& each : contenders) {
+        const double far = difference(wanted, each.found);
+        right = right && far <= tolerance;
+        const double seconds = apps::quartiles_of(each.seconds).median;
+        if (rank == 0)
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %11.1e%s\n", each.name.c_str(), seconds, seconds / steps * 1e3,
+                        apps::quartiles_of(each.shares).median * 100, far, far <= tolerance ? "" : " WRONG");
+    }
+    if (rank == 0 && !right) std::printf("VERIFICATION FAILED\n");
+    return right;
+}
+
+} // namespace
+
+int main(int argc, char** argv) {
+    int provided = MPI_THREAD_SINGLE;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+
+    int code = 0;
+    try {
+        if (provided < MPI_THREAD_MULTIPLE) throw std::runtime_error("this MPI does not offer MPI_THREAD_MULTIPLE");
+        const options options = parse(argc, argv);
+        if (options.help) {
+            if (rank == 0) std::printf("%s", usage);
+        } else {
+            code = benchmark(options) ? 0 : 1;
+        }
+    } catch (const std::invalid_argument& error) {
+        if (rank == 0) std::fprintf(stderr, "bt_mz: %s\n%s", error.what(), usage);
+        code = 2;
+    } catch (const std::exception& error) {
+        std::fprintf(stderr, "bt_mz: rank %d: %s\n", rank, error.what());
+        apps::end_job(1);
+    }
+    MPI_Finalize();
+    return code;
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+// Boundary values are put into the others' device memory, with signals; inner zones are solved meanwhile.
+#include "bt_mz/version.hpp"
+
+#include <causeway/symmetric.h>
+
+#include <stdexcept>
+
+namespace bt_mz {
+
+namespace {
+
+class one_sided : public device_version {
+  public:
+    one_sided(solver& solver, cl_device_id device)
+        : device_version(solver),
+          // communication begin
+          m_puts(apps::create_out_of_order_queue(solver.context(), solver.queue())),
+          m_out(apps::create_buffer(solver.context(), (solver.plan().values + 1) * sizeof(double)))
+    // communication end
+    {
+        // communication begin
+        const std::size_t half = solver.plan().most_values + 1, ranks = std::size_t(solver.zones().ranks());
+        apps::check(causeway_symmetric_init(solver.context(), device, MPI_COMM_WORLD,
+                                            2 * half * sizeof(double) + ranks * sizeof(std::uint64_t) + 8192),
+                    "causeway_symmetric_init");
+        for (auto& in : m_in) {
+            in = static_cast<double*>(causeway_symmetric_malloc(half * sizeof(double)));
+            if (!in) throw std::runtime_error(causeway_error_last_message());
+        }
+        m_signals = static_cast<std::uint64_t*>(causeway_symmetric_calloc(ranks, sizeof(std::uint64_t)));
+        if (!m_signals) throw std::runtime_error(causeway_error_last_message());
+        // communication end
+    }
+    ~one_sided() override { causeway_symmetric_finalize(); }
+
+    void step() override {
+        // communication begin
+        // A neighbour is one step ahead at most: it puts into the other half then.
+        double* const in = m_in[m_steps++ % 2];
+        const apps::event taken = m_solver.enqueue_take(m_out.get(), raw(m_last));
+        apps::check(clFlush(m_solver.queue()), "clFlush");
+        cl_event there = taken.get(), one = nullptr;
+        std::vector<apps::event> put, arrived;
+        for (const auto& part : m_solver.plan().parts) {
+            apps::check(clEnqueuePutSignal(m_puts.get(), m_out.get(), CL_FALSE, part.out * sizeof(double),
+                                           part.values * sizeof(double), in + part.there, m_signals + m_solver.rank(),
+                                           1, CL_SIGNAL_ADD, part.peer, 1, &there, &one),
+                        "clEnqueuePutSignal");
+            put.emplace_back(one);
+            apps::check(clEnqueueSignalWait(m_puts.get(), CL_FALSE, m_signals + part.peer, CL_COMPARE_GE, m_steps, 0,
+                                            nullptr, &one),
+                        "clEnqueueSignalWait");
+            arrived.emplace_back(one);
+        }
+        // communication end
+        m_solver.enqueue_local();
+        m_solver.enqueue_solve(zone_set::inner);
+        // communication begin
+        std::size_t offset = 0;
+        cl_int code = CL_SUCCESS;
+        const cl_mem heap = causeway_symmetric_buffer(in, &offset, &code);
+        apps::check(code, "causeway_symmetric_buffer");
+        m_solver.enqueue_place(heap, offset / sizeof(double), raw(arrived));
+        // communication end
+        m_solver.enqueue_solve(zone_set::outer);
+        // The host stays one step ahead of the device.
+        for (const auto& each : m_last) apps::wait_for({each.get()}, "putting boundary values");
+        m_last = std::move(put);
+    }
+
+  private:
+    // communication begin
+    static std::vector<cl_event> raw(const std::vector<apps::event>& events) {
+        std::vector<cl_event> handles;
+        for (const auto& each : events) handles.push_back(each.get());
+        return handles;
+    }
+
+    apps::queue m_puts;
+    apps::buffer m_out;
+    double* m_in[2] = {};
+    std::uint64_t* m_signals = nullptr; // counts steps of each rank whose values have come
+    std::uint64_t m_steps = 0;
+    // communication end
+    std::vector<apps::event> m_last;
+};
+
+} // namespace
+
+std::unique_ptr<version> make_one_sided(solver& solver, cl_device_id device) {
+    return std::make_unique<one_sided>(solver, device);
+}
+
+} // namespace bt_mz

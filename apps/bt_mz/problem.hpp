@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// BT-MZ: classes, zones, who solves which, and what is right. NAS-03-010 describes it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace bt_mz {
+
+using five = std::array<double, 5>;
+
+struct problem_class {
+    char name;
+    int x_zones, y_zones;
+    int x_points, y_points, z_points; ///< of all zones together
+    int steps;
+    double dt;
+    double ratio; ///< of the largest to the smallest zone, along either direction
+    five residual, error; ///< published: sums over the zones of root mean squares after all steps
+    bool one_zone = false; ///< BT itself: boundary values stay as they are
+};
+
+/// Throws std::invalid_argument. Small letters are the classes of BT, of a single zone.
+const problem_class& class_of(char name);
+
+enum side { west, east, south, north };
+inline constexpr int sides = 4;
+
+struct zone {
+    int nx, ny, nz;
+    int owner;         ///< a rank
+    std::size_t first; ///< of the zone's points among its owner's
+    std::array<int, sides> neighbours;
+
+    [[nodiscard]] int points() const { return nx * ny * nz; }
+};
+
+/// The zones of a class, dealt to ranks such that loads are nearly equal and neighbours often have one owner.
+class mesh {
+  public:
+    /// Throws std::invalid_argument if there are more ranks than zones.
+    mesh(const problem_class& of, int ranks);
+
+    [[nodiscard]] const problem_class& kind() const { return *m_kind; }
+    [[nodiscard]] int ranks() const { return m_ranks; }
+    [[nodiscard]] const std::vector<zone>& zones() const { return m_zones; }
+    [[nodiscard]] std::vector<int> zones_of(int rank) const;
+    [[nodiscard]] std::size_t points_of(int rank) const;
+    /// 1 if all ranks have as many points.
+    [[nodiscard]] double imbalance() const;
+    [[nodiscard]] bool has_remote_neighbour(int zone) const;
+    /// Steps for each unit of length, along each direction.
+    [[nodiscard]] const std::array<double, 3>& per_step() const { return m_per_step; }
+
+  private:
+    const problem_class* m_kind;
+    int m_ranks;
+    std::vector<zone> m_zones;
+    std::array<double, 3> m_per_step;
+};
+
+/// A boundary's values on their way: the value of `component` at (a, b) goes from `from` + a * from_along + b * from_up
+/// + component * from_component to the same of `to`. As the kernels have it.
+struct face_copy {
+    int from, from_along, from_up, from_component;
+    int to, to_along, to_up, to_component;
+    int along, up;
+};
+
+/// What one other rank gets and gives, side by side in one buffer for each way: places and counts of values.
+struct exchange_part {
+    int peer;
+    std::size_t out, in; ///< in this rank's buffers
+    std::size_t there; ///< of what goes out, in the peer's incoming buffer
+    std::size_t values; ///< each way
+};
+
+struct exchange_plan {
+    std::vector<face_copy> local, outgoing, incoming; ///< within the field; from it to a buffer; from a buffer to it
+    std::vector<exchange_part> parts;
+    std::size_t values = 0; ///< in either buffer
+    std::size_t most_values = 0; ///< on the rank that exchanges most
+};
+
+/// How values of points lie in memory; equations.h has the index.
+enum class order { points_side_by_side, components_side_by_side };
+
+exchange_plan plan_exchange(const mesh& mesh, int rank, order order);
+
+/// The fields of all zones of `rank`, one behind the other: 5 values for each point.
+std::vector<double> initial_field(const mesh& mesh, int rank, order order);
+/// What makes the exact solution steady.
+std::vector<double> forcing_terms(const mesh& mesh, int rank, order order);
+
+struct norms {
+    five residual{}, error{};
+};
+/// Of this rank's zones: sums over them.
+norms norms_of(const mesh& mesh, int rank, order order, std::span<const double> field, std::span<const double> forcing);
+/// The largest relative difference from what is published; infinity if there is a NaN.
+double difference(const problem_class& kind, const norms& found);
+inline constexpr double tolerance = 1e-8;
+
+} // namespace bt_mz

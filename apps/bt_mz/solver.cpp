@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "bt_mz/solver.hpp"
+
+#include "bt_mz/kernel_source.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+namespace bt_mz {
+
+namespace {
+
+template <class Value> apps::buffer buffer_with(cl_context context, const std::vector<Value>& contents) {
+    cl_int code = CL_SUCCESS;
+    const Value nothing{};
+    apps::buffer made(clCreateBuffer(context, CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                     std::max<std::size_t>(contents.size(), 1) * sizeof(Value),
+                                     const_cast<Value*>(contents.empty() ? &nothing : contents.data()), &code));
+    apps::check(code, "clCreateBuffer");
+    return made;
+}
+
+apps::queue create_timed_queue(cl_context context, cl_device_id device) {
+    cl_int code = CL_SUCCESS;
+    apps::queue made(clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code));
+    apps::check(code, "clCreateCommandQueue");
+    return made;
+}
+
+double seconds_of(cl_event event) {
+    cl_ulong begin = 0, end = 0;
+    apps::check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr),
+                "clGetEventProfilingInfo");
+    apps::check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
+                "clGetEventProfilingInfo");
+    return double(end - begin) * 1e-9;
+}
+
+} // namespace
+
+kernels kernels_named(const std::string& name) {
+    if (name == "split") return kernels::split;
+    if (name == "coalesced") return kernels::coalesced;
+    if (name == "preloaded") return kernels::preloaded;
+    if (name == "fused") return kernels::fused;
+    throw std::invalid_argument("no kernels \"" + name + "\": split, coalesced, preloaded, fused");
+}
+
+solver::solver(const mesh& mesh, int rank, cl_device_id device, kernels kernels, residency residency)
+    : m_mesh(mesh), m_rank(rank), m_kernels(kernels), m_residency(residency),
+      m_order(kernels == kernels::split ? order::components_side_by_side : order::points_side_by_side),
+      m_plan(plan_exchange(mesh, rank, m_order)), m_group(apps::device_type(device) & CL_DEVICE_TYPE_CPU ? 16 : 64),
+      m_context(apps::create_context(device)), m_queue(create_timed_queue(m_context.get(), device)),
+      m_initial(initial_field(mesh, rank, m_order)), m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
+    std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
+    if (kernels != kernels::fused) options += " -D SPLIT";
+    if (kernels == kernels::preloaded) options += " -D PRELOAD";
+    m_program = apps::build_program(m_context.get(), device, kernel_source, options);
+    m_copy = apps::create_kernel(m_program.get(), "copy_faces");
+    m_right_hand_side = apps::create_kernel(m_program.get(), "right_hand_side");
+    const char* const solves[3] = {"solve_x", "solve_y", "solve_z"};
+    const char* const forms[3] = {"form_x", "form_y", "form_z"};
+    for (std::size_t d = 0; d < 3; ++d) {
+        m_solve[d] = apps::create_kernel(m_program.get(), solves[d]);
+        if (kernels != kernels::fused) m_form[d] = apps::create_kernel(m_program.get(), forms[d]);
+    }
+
+    std::vector<cl_int4> zones;
+    std::vector<cl_int2> table;
+    const auto add_tiles = [&](tiles& of, int which, std::size_t items) {
+        for (std::size_t first = 0; first < items; first += m_group, ++of.count)
+            table.push_back(cl_int2{{which, cl_int(first)}});
+    };
+    const auto own = mesh.zones_of(rank);
+    for (const int z : own) {
+        const auto& each = mesh.zones()[std::size_t(z)];
+        zones.push_back(cl_int4{{each.nx, each.ny, each.nz, cl_int(each.first)}});
+    }
+    for (const auto set : {zone_set::all, zone_set::inner, zone_set::outer})
+        for (int kind = -1; kind < 3; ++kind) {
+            auto& of = m_of[int(set)];
+            auto& list = kind < 0 ? of.points : of.lines[kind];
+            list.first = cl_int(table.size());
+            for (std::size_t at = 0; at < own.size(); ++at) {
+                if (set != zone_set::all && mesh.has_remote_neighbour(own[at]) != (set == zone_set::outer)) continue;
+                const auto& zone = mesh.zones()[std::size_t(own[at])];
+                const std::size_t inner[3] = {std::size_t(zone.nx - 2), std::size_t(zone.ny - 2),
+                                              std::size_t(zone.nz - 2)};
+                add_tiles(list, int(at), inner[0] * inner[1] * inner[2] / (kind < 0 ? 1 : inner[kind]));
+            }
+        }
+    const auto add_faces = [&](tiles& of, const std::vector<face_copy>& faces) {
+        of.first = cl_int(table.size());
+        for (std::size_t at = 0; at < faces.size(); ++at)
+            add_tiles(of, int(at), std::size_t(faces[at].along) * std::size_t(faces[at].up));
+    };
+    add_faces(m_local_tiles, m_plan.local);
+    add_faces(m_outgoing_tiles, m_plan.outgoing);
+    add_faces(m_incoming_tiles, m_plan.incoming);
+
+    m_zones = buffer_with(context(), zones);
+    m_tiles = buffer_with(context(), table);
+    m_local = buffer_with(context(), m_plan.local);
+    m_outgoing = buffer_with(context(), m_plan.outgoing);
+    m_incoming = buffer_with(context(), m_plan.incoming);
+    m_field = buffer_with(context(), m_initial);
+    m_forcing = buffer_with(context(), m_forcing_terms);
+    m_right = buffer_with(context(), std::vector<double>(m_initial.size(), 0.0));
+    const std::size_t points = m_initial.size() / 5;
+    m_work = apps::create_buffer(context(), points * (kernels == kernels::fused ? 25 : 75) * sizeof(double));
+}
+
+void solver::reset() {
+    apps::check(clEnqueueWriteBuffer(queue(), field(), CL_TRUE, 0, m_initial.size() * sizeof(double), m_initial.data(),
+                                     0, nullptr, nullptr),
+                "clEnqueueWriteBuffer");
+    m_solving.clear();
+}
+
+apps::event solver::launch(cl_kernel kernel, const tiles& over, const std::vector<cl_event>& after) {
+    if (over.count == 0 && after.empty()) return {};
+    cl_event event = nullptr;
+    if (over.count == 0) {
+        apps::check(clEnqueueMarkerWithWaitList(queue(), cl_uint(after.size()), after.data(), &event),
+                    "clEnqueueMarkerWithWaitList");
+        return apps::event(event);
+    }
+    const std::size_t items = over.count * m_group;
+    apps::check(clEnqueueNDRangeKernel(queue(), kernel, 1, nullptr, &items, &m_group, cl_uint(after.size()),
+                                       after.empty() ? nullptr : after.data(), &event),
+                "clEnqueueNDRangeKernel");
+    return apps::event(event);
+}
+
+apps::event solver::copy_faces(cl_mem from, std::size_t first_from, cl_mem to, std::size_t first_to, cl_mem faces,
+                               const tiles& over, const std::vector<cl_event>& after) {
+    apps::set_arguments(m_copy.get(), from, to, cl_ulong(first_from), cl_ulong(first_to), faces, m_tiles.get(),
+                        over.first);
+    return launch(m_copy.get(), over, after);
+}
+
+apps::event solver::enqueue_take(cl_mem out, const std::vector<cl_event>& after) {
+    return copy_faces(field(), 0, out, 0, m_outgoing.get(), m_outgoing_tiles, after);
+}
+
+void solver::enqueue_local() { copy_faces(field(), 0, field(), 0, m_local.get(), m_local_tiles, {}); }
+
+void solver::enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after) {
+    copy_faces(in, first_value, field(), 0, m_incoming.get(), m_incoming_tiles, after);
+}
+
+void solver::launch_solving(cl_kernel kernel, const tiles& over) {
+    if (over.count == 0) return;
+    const cl_mem fields[3] = {m_field.get(), m_right.get(), m_forcing.get()};
+    const auto move = [&](bool there) {
+        for (std::size_t f = 0; f < 3; ++f) {
+            auto& copy = m_moved[f];
+            copy.resize(m_initial.size());
+            const std::size_t bytes = copy.size() * sizeof(double);
+            if (there)
+                apps::check(
+                    clEnqueueWriteBuffer(queue(), fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
+                    "clEnqueueWriteBuffer");
+            else
+                apps::check(
+                    clEnqueueReadBuffer(queue(), fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
+                    "clEnqueueReadBuffer");
+        }
+    };
+    if (m_residency == residency::moves) {
+        if (m_moved[0].empty()) move(false);
+        // What the exchange has changed.
+        apps::check(clEnqueueReadBuffer(queue(), field(), CL_TRUE, 0, m_initial.size() * sizeof(double),
+                                        m_moved[0].data(), 0, nullptr, nullptr),
+                    "clEnqueueReadBuffer");
+        move(true);
+    }
+    m_solving.push_back(launch(kernel, over));
+    if (m_residency == residency::moves) move(false);
+}
+
+void solver::enqueue_solve(zone_set which) {
+    const auto& over = m_of[int(which)];
+    const auto& per = m_mesh.per_step();
+    const cl_double dt = m_mesh.kind().dt;
+    apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_zones.get(),
+                        m_tiles.get(), over.points.first, dt, cl_double(per[0]), cl_double(per[1]), cl_double(per[2]));
+    launch_solving(m_right_hand_side.get(), over.points);
+    for (std::size_t d = 0; d < 3; ++d) {
+        if (m_kernels != kernels::fused) {
+            apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_zones.get(), m_tiles.get(),
+                                over.points.first, dt, cl_double(per[d]));
+            launch_solving(m_form[d].get(), over.points);
+        }
+        apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_zones.get(), m_tiles.get(),
+                            over.lines[d].first, dt, cl_double(per[d]));
+        launch_solving(m_solve[d].get(), over.lines[d]);
+    }
+    apps::check(clFlush(queue()), "clFlush");
+}
+
+double solver::solve_seconds() {
+    apps::check(clFinish(queue()), "clFinish");
+    double sum = 0;
+    for (const auto& each : m_solving) sum += seconds_of(each.get());
+    return sum;
+}
+
+std::vector<double> solver::read_field() {
+    std::vector<double> values(m_initial.size());
+    apps::check(clEnqueueReadBuffer(queue(), field(), CL_TRUE, 0, values.size() * sizeof(double), values.data(), 0,
+                                    nullptr, nullptr),
+                "clEnqueueReadBuffer");
+    return values;
+}
+
+} // namespace bt_mz

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A way to solve BT-MZ; each lies in a file of its own.
+#pragma once
+
+#include "bt_mz/solver.hpp"
+
+#include <mpi.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace bt_mz {
+
+/// Used by all ranks alike. Not thread-safe.
+class version {
+  public:
+    virtual ~version() = default;
+    /// Initial values. Blocks until this rank has them.
+    virtual void reset() = 0;
+    /// Exchanges the boundary values and solves; may return before either is done.
+    virtual void step() = 0;
+    /// Blocks until this rank's steps are done.
+    virtual void finish() = 0;
+    /// The time in which this rank computed in the steps since reset(), without what the exchange computes.
+    virtual double solve_seconds() = 0;
+    virtual std::vector<double> field() = 0;
+    [[nodiscard]] virtual order order_of_values() const = 0;
+};
+
+/// On a solver, which several versions may use in turn.
+class device_version : public version {
+  public:
+    explicit device_version(solver& solver) : m_solver(solver) {}
+    void reset() override { m_solver.reset(); }
+    void finish() override { apps::check(clFinish(m_solver.queue()), "clFinish"); }
+    double solve_seconds() override { return m_solver.solve_seconds(); }
+    std::vector<double> field() override { return m_solver.read_field(); }
+    [[nodiscard]] order order_of_values() const override { return m_solver.order_of_values(); }
+
+  protected:
+    solver& m_solver;
+};
+
+/// Exchanges all boundary values of a rank's field in host memory, by MPI.
+class host_exchange {
+  public:
+    explicit host_exchange(exchange_plan plan);
+    void run(std::span<double> field);
+
+  private:
+    exchange_plan m_plan;
+    std::vector<double> m_out, m_in;
+};
+
+std::unique_ptr<version> make_host(const mesh& mesh, int rank);
+std::unique_ptr<version> make_staged(solver& solver);
+std::unique_ptr<version> make_messages(solver& solver);
+/// Collective.
+std::unique_ptr<version> make_one_sided(solver& solver, cl_device_id device);
+
+} // namespace bt_mz
