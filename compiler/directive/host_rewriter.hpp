@@ -40,6 +40,8 @@ class host_rewriter {
     void alone(const found_directive& of);
     void peer(const found_directive& of);
 
+    /// Of `update peer` and of routines that do the same.
+    bool copies_between_devices() const;
     std::string clauses(const found_directive& of);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
     void begin(const found_directive& of, const std::string& code);

@@ -5,8 +5,11 @@
 
 #include <CL/cl_data_transfer.h>
 #include <causeway/acc/openacc.h>
+#include <causeway/buffer.h>
 
 #include <sys/mman.h>
+
+#include <algorithm>
 
 namespace causeway::acc {
 namespace {
@@ -31,11 +34,36 @@ int type_of(cl_device_id id) {
 
 } // namespace
 
+void queue::add_after(const outside_event& one) {
+    constexpr std::size_t many = 16;
+    if (after.size() >= many)
+        std::erase_if(after, [](const outside_event& each) {
+            cl_int status = CL_COMPLETE;
+            clGetEventInfo(each.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+            if (status == CL_COMPLETE) clReleaseEvent(each.event);
+            return status == CL_COMPLETE;
+        });
+    clRetainEvent(one.event);
+    after.push_back(one);
+}
+
+command_slot::command_slot(queue& in) : m_queue(in) {
+    for (const auto& each : in.after) m_list.push_back(each.event);
+    in.after.clear();
+    in.idle = false;
+    if (in.last) clReleaseEvent(std::exchange(in.last, nullptr));
+}
+
+command_slot::~command_slot() {
+    for (const auto each : m_list) clReleaseEvent(each);
+}
+
 device::device(int number, cl_platform_id, cl_device_id id)
     : m_number(number), m_id(id), m_type(type_of(id)), m_name(text_of(id, CL_DEVICE_NAME)) {
     cl_device_type type = 0;
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
     m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    m_linked = (type & CL_DEVICE_TYPE_GPU) != 0;
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
 }
 
@@ -58,9 +86,24 @@ queue& device::queue_of(long number) {
     return found;
 }
 
+cl_command_queue device::peer_queue(int other) {
+    auto& found = m_peer_queues[other];
+    if (!found) {
+        cl_int status = CL_SUCCESS;
+        found = clCreateCommandQueue(context(), m_id, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &status);
+        if (status != CL_SUCCESS) found = clCreateCommandQueue(context(), m_id, 0, &status);
+        check(status, "clCreateCommandQueue");
+    }
+    return found;
+}
+
 cl_mem device::allocate(std::size_t bytes) {
     cl_int status = CL_SUCCESS;
-    const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
+    // What is exchanged in pieces is reached over a link between GPUs in one step. A small buffer is not worth it.
+    constexpr std::size_t least_linked = 64 << 10;
+    const auto made = bytes >= least_linked && m_linked && expects_peers()
+                          ? causeway_buffer_create(context(), m_id, CL_MEM_READ_WRITE, bytes, &status)
+                          : clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
     if (status != CL_SUCCESS)
         fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) +
                   " bytes: OpenCL's code " + std::to_string(status));
@@ -76,18 +119,24 @@ void device::free(cl_mem buffer, std::size_t bytes) {
 void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
     if (bytes == 0) return;
     const unsigned char zero = 0;
-    check(clEnqueueFillBuffer(in.handle, buffer, &zero, 1, 0, bytes, 0, nullptr, in.next()), "clEnqueueFillBuffer");
+    command_slot slot(in);
+    check(clEnqueueFillBuffer(in.handle, buffer, &zero, 1, 0, bytes, slot.count(), slot.list(), slot.event()),
+          "clEnqueueFillBuffer");
 }
 
 void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, 0, nullptr, in.next()),
+    command_slot slot(in);
+    check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, slot.count(), slot.list(),
+                               slot.event()),
           "clEnqueueWriteBuffer");
 }
 
 void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
     if (bytes == 0) return;
-    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, 0, nullptr, in.next()),
+    command_slot slot(in);
+    check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, slot.count(), slot.list(),
+                              slot.event()),
           "clEnqueueReadBuffer");
 }
 
@@ -129,12 +178,15 @@ cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
 }
 
 void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
-    if (of.idle && of.copies.empty()) return;
+    if (of.idle && of.copies.empty() && of.after.empty()) return;
     const auto handle = of.handle;
     auto copies = std::exchange(of.copies, {});
-    of.idle = true; // what another thread enqueues meanwhile says otherwise
+    const auto after = of.after;
+    for (const auto& each : after) clRetainEvent(each.event);
+    const bool idle = std::exchange(of.idle, true); // what another thread enqueues meanwhile says otherwise
     held.unlock();
-    const auto status = clFinish(handle);
+    const auto status = idle ? CL_SUCCESS : clFinish(handle);
+    for (const auto& each : after) clWaitForEvents(1, &each.event);
     std::string failure;
     for (const auto event : copies) {
         cl_int over = CL_COMPLETE;
@@ -148,6 +200,14 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
         clReleaseEvent(event);
     }
     held.lock();
+    for (const auto& each : after) {
+        std::erase_if(of.after, [&](const outside_event& other) {
+            const bool same = other.event == each.event;
+            if (same) clReleaseEvent(other.event);
+            return same;
+        });
+        clReleaseEvent(each.event);
+    }
     if (!failure.empty()) fail_here(failure);
     check(status, "clFinish");
 }
@@ -161,23 +221,27 @@ void device::finish_all(std::unique_lock<std::recursive_mutex>& held) {
 }
 
 bool device::is_over(queue& of) {
+    const auto is_complete = [](cl_event event) {
+        cl_int status = CL_COMPLETE;
+        check(clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
+              "clGetEventInfo");
+        return status <= CL_COMPLETE;
+    };
+    for (const auto& each : of.after)
+        if (!is_complete(each.event)) return false;
     if (of.idle) return true;
     clFlush(of.handle);
-    cl_int status = CL_COMPLETE;
-    if (of.last)
-        check(clGetEventInfo(of.last, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr),
-              "clGetEventInfo");
-    if (status > CL_COMPLETE) return false;
+    if (of.last && !is_complete(of.last)) return false;
     of.idle = true;
     return true;
 }
 
 void device::order(queue& earlier, queue& later) {
-    if (&earlier == &later || earlier.idle) return;
+    if (&earlier == &later) return;
+    for (const auto& each : earlier.after) later.add_after({each.event});
+    if (earlier.idle || !earlier.last) return;
     clFlush(earlier.handle);
-    const auto behind = earlier.last;
-    if (!behind) return;
-    check(clEnqueueBarrierWithWaitList(later.handle, 1, &behind, later.next()), "clEnqueueBarrierWithWaitList");
+    later.add_after({earlier.last});
 }
 
 void device::order_all(queue& later) {

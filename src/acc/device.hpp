@@ -18,23 +18,50 @@ namespace causeway::acc {
 /// The queue of what is not asynchronous, and of everything that names its device with `deviceid`.
 inline constexpr long synchronous_queue = -2;
 
-struct queue {
-    cl_command_queue handle = nullptr;
-    bool idle = true;           // nothing was enqueued since it was last known to be empty
-    cl_event last = nullptr;    // the last command
-    /// Where a call puts the event of a command that it enqueues now.
-    cl_event* next() {
-        idle = false;
-        if (last) clReleaseEvent(std::exchange(last, nullptr));
-        return &last;
-    }
-    std::vector<std::pair<cl_mem, std::size_t>> scratches;
-    std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
-};
-
 struct buffer_place {
     cl_mem buffer = nullptr;
     std::size_t offset = 0;
+};
+
+/// What a queue waits for that is not among its own commands. Owns a reference to the event.
+struct outside_event {
+    cl_event event;
+    /// What a copy between devices reads or writes here; no buffer: all before the event counts.
+    buffer_place place{};
+    std::size_t bytes = 0;
+    bool writes = false;
+
+    bool conflicts(const buffer_place& with, std::size_t its_bytes, bool it_writes) const {
+        return !place.buffer || (place.buffer == with.buffer && (writes || it_writes) &&
+                                 place.offset < with.offset + its_bytes && with.offset < place.offset + bytes);
+    }
+};
+
+struct queue {
+    cl_command_queue handle = nullptr;
+    bool idle = true;                 // nothing was enqueued since it was last known to be empty
+    cl_event last = nullptr;          // the last command
+    std::vector<outside_event> after; // the next command waits for these
+    std::vector<std::pair<cl_mem, std::size_t>> scratches;
+    std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
+
+    void add_after(const outside_event& one);
+};
+
+/// The wait list and the event of a command that is enqueued in a queue now.
+class command_slot {
+  public:
+    explicit command_slot(queue& in);
+    ~command_slot();
+    command_slot(const command_slot&) = delete;
+    command_slot& operator=(const command_slot&) = delete;
+    cl_uint count() const { return static_cast<cl_uint>(m_list.size()); }
+    const cl_event* list() const { return m_list.empty() ? nullptr : m_list.data(); }
+    cl_event* event() { return &m_queue.last; }
+
+  private:
+    queue& m_queue;
+    std::vector<cl_event> m_list;
 };
 
 /// What launches of one kernel found out, to be used as long as the table of what is present stays as it is.
@@ -65,6 +92,8 @@ class device {
     const std::string& name() const { return m_name; }
     cl_context context();
     queue& queue_of(long number);
+    /// Where copies to and from another device stand, none behind another.
+    cl_command_queue peer_queue(int other);
     std::map<long, queue>& queues() { return m_queues; }
     present_table& table() { return m_table; }
 
@@ -106,11 +135,12 @@ class device {
     cl_device_id m_id;
     cl_context m_context = nullptr;
     int m_type = 0;
-    bool m_cpu = false;
+    bool m_cpu = false, m_linked = false;
     cl_uint m_units = 1;
     std::string m_name;
     std::size_t m_allocated = 0;
     std::map<long, queue> m_queues;
+    std::map<int, cl_command_queue> m_peer_queues;
     present_table m_table;
     struct built_program {
         cl_program handle = nullptr;
@@ -123,6 +153,9 @@ class device {
 
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
 const std::vector<std::unique_ptr<device>>& devices();
+
+/// The program copies between devices, of which there are several: their memory is made to be reached by others.
+bool expects_peers();
 
 /// The calling thread's device; nullptr if that is the host.
 device* current_device();

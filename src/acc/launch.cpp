@@ -194,14 +194,16 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
                      shape.gangs, shape.workers, shape.vector,
                      trips > 0 ? (" for " + std::to_string(trips) + " iterations").c_str() : "");
     const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
-    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, 0, nullptr, in.next()),
+    command_slot slot(in);
+    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, slot.count(), slot.list(), slot.event()),
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
     // One group puts the gangs' parts together.
     const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({256, shape.gangs, site.most_of_end});
     set(site.end, lanes);
     const std::size_t group[] = {lanes, 1};
-    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, group, group, 0, nullptr, in.next()),
+    command_slot end(in);
+    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, group, group, end.count(), end.list(), end.event()),
           "clEnqueueNDRangeKernel");
 }
 

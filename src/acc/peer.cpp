@@ -8,32 +8,69 @@
 #include <causeway/causeway.h>
 
 namespace causeway::acc {
+namespace {
 
-void copy_between(device& to, void* target, device& from, void* source, std::size_t bytes, const char* name,
-                  bool wait) {
+/// What the copy has to wait for in the queue of one of its ends.
+void collect(queue& of, buffer_place place, std::size_t bytes, bool writes, std::vector<cl_event>& into) {
+    if (!of.idle && of.last) {
+        clFlush(of.handle);
+        into.push_back(of.last);
+    }
+    for (const auto& each : of.after)
+        if (each.conflicts(place, bytes, writes)) into.push_back(each.event);
+}
+
+/// A loop of copies that nobody waits for may go on for long.
+void forget_completed(std::vector<cl_event>& copies) {
+    constexpr std::size_t many = 64;
+    if (copies.size() < many) return;
+    std::erase_if(copies, [](cl_event each) {
+        cl_int status = CL_QUEUED;
+        clGetEventInfo(each, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        if (status == CL_COMPLETE) clReleaseEvent(each);
+        return status == CL_COMPLETE;
+    });
+}
+
+} // namespace
+
+void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* name, long number, bool wait) {
     if (bytes == 0) return;
     // Always in the order of the devices' numbers, so that two threads cannot wait for each other.
-    std::unique_lock<std::recursive_mutex> first(std::min(&to, &from)->lock()), second(std::max(&to, &from)->lock());
-    const auto target_place = place_of(to, target, bytes, name), source_place = place_of(from, source, bytes, name);
-    auto& target_queue = to.queue_of(synchronous_queue);
-    auto& source_queue = from.queue_of(synchronous_queue);
-    if (&to == &from && target_place.buffer == source_place.buffer && target_place.offset == source_place.offset)
-        return;
-    cl_event event = nullptr;
-    const auto status = clEnqueuePeerCopyBuffer(source_queue.handle, source_place.buffer, target_queue.handle,
-                                                target_place.buffer, CL_FALSE, source_place.offset, target_place.offset,
-                                                bytes, 0, nullptr, &event);
+    std::unique_lock<std::recursive_mutex> first(std::min(&to.on, &from.on)->lock()),
+        second(std::max(&to.on, &from.on)->lock());
+    const auto target = place_of(to.on, to.address, bytes, name), source = place_of(from.on, from.address, bytes, name);
+    auto& target_queue = to.on.queue_of(number);
+    auto& source_queue = from.on.queue_of(number);
+    const bool within = &to.on == &from.on;
+    if (within && target.buffer == source.buffer && target.offset == source.offset) return;
+    std::vector<cl_event> before;
+    collect(target_queue, target, bytes, true, before);
+    collect(source_queue, source, bytes, false, before);
+    const auto source_peers = from.on.peer_queue(to.on.number()), target_peers = to.on.peer_queue(from.on.number());
+    cl_event copy = nullptr;
+    const auto status = clEnqueuePeerCopyBuffer(
+        source_peers, source.buffer, target_peers, target.buffer, CL_FALSE, source.offset, target.offset, bytes,
+        static_cast<cl_uint>(before.size()), before.empty() ? nullptr : before.data(), &copy);
     if (status != CL_SUCCESS)
         fail_here("copying '" + std::string(name) + "' between devices was refused: " + causeway_error_last_message());
-    for (auto* each : {&source_queue, &target_queue}) {
-        check(clEnqueueMarkerWithWaitList(each->handle, 0, nullptr, each->next()), "clEnqueueMarkerWithWaitList");
-        clFlush(each->handle);
-        if (&source_queue == &target_queue) break;
-    }
-    target_queue.copies.push_back(event);
+    target_queue.add_after({copy, target, bytes, true});
+    // The copy's event is of the target's context.
+    cl_event told = nullptr;
+    if (within)
+        clRetainEvent(told = copy);
+    else
+        check(clEnqueueBarrierWithWaitList(source_peers, 0, nullptr, &told), "clEnqueueBarrierWithWaitList");
+    source_queue.add_after({told, source, bytes, false});
+    clReleaseEvent(told);
+    for (const auto peers : {source_peers, target_peers}) clFlush(peers);
+    forget_completed(target_queue.copies);
+    target_queue.copies.push_back(copy);
     if (!wait) return;
-    if (&to != &from) (&to == std::min(&to, &from) ? second : first).unlock();
-    to.finish(target_queue, &to == std::min(&to, &from) ? first : second);
+    const bool target_first = &to.on <= &from.on;
+    if (!within) (target_first ? second : first).unlock();
+    if (within) second.unlock();
+    to.on.finish(target_queue, target_first ? first : second);
 }
 
 } // namespace causeway::acc
@@ -46,10 +83,18 @@ void causeway_acc_peer(causeway_acc_clauses* clauses, causeway_acc_data* to, lon
     if (!clauses->condition || devices().empty()) return;
     auto& target = device_number(to_device);
     auto& source = device_number(from_device);
+    const long number = clauses->asynchronous ? queue_number(clauses->queue) : synchronous_queue;
+    if (clauses->waits)
+        for (auto* each : {&target, &source}) {
+            const std::lock_guard held(each->lock());
+            if (clauses->wait_count == 0) each->order_all(each->queue_of(number));
+            for (int which = 0; which < clauses->wait_count; ++which)
+                each->order(each->queue_of(queue_number(clauses->wait_queues[which])), each->queue_of(number));
+        }
     for (int each = 0; each < count; ++each) {
         if (to[each].bytes != from[each].bytes)
             fail_here("'" + std::string(to[each].name) + "' has " + std::to_string(to[each].bytes) +
                       " bytes in 'to' and " + std::to_string(from[each].bytes) + " in 'from'");
-        copy_between(target, to[each].host, source, from[each].host, to[each].bytes, to[each].name, false);
+        copy_between({target, to[each].host}, {source, from[each].host}, to[each].bytes, to[each].name, number, false);
     }
 }

@@ -110,8 +110,9 @@ void copy(void* to, void* from, std::size_t bytes, bool to_is_device, bool from_
     }
     if (to_is_device && from_is_device) {
         const auto target = device_place(*place.on, to, bytes), source = device_place(*place.on, from, bytes);
+        command_slot slot(*place.in);
         check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes,
-                                  0, nullptr, place.in->next()),
+                                  slot.count(), slot.list(), slot.event()),
               "clEnqueueCopyBuffer");
     } else if (to_is_device) {
         place.on->write(*place.in, device_place(*place.on, to, bytes), from, bytes);
@@ -390,23 +391,30 @@ void acc_memcpy_device_async(void* to, void* from, size_t bytes, int queue) {
     ROUTINE("acc_memcpy_device_async");
     copy(to, from, bytes, true, true, queue);
 }
-void acc_memcpy_d2d(void* to, void* from, size_t bytes, int to_device, int from_device) {
-    ROUTINE("acc_memcpy_d2d");
+namespace {
+
+void between(void* to, int to_device, const void* from, int from_device, std::size_t bytes, long queue, bool waits) {
     if (selected().host || devices().empty())
         std::memmove(to, from, bytes);
     else
-        copy_between(device_number(to_device), to, device_number(from_device), from, bytes, "the range", true);
+        copy_between({device_number(to_device), to}, {device_number(from_device), const_cast<void*>(from)}, bytes,
+                     "the range", queue, waits);
 }
-void acc_memcpy_d2d_async(void* to, void* from, size_t bytes, int to_device, int from_device, int) {
-    acc_memcpy_d2d(to, from, bytes, to_device, from_device);
+
+} // namespace
+
+void acc_memcpy_d2d(void* to, void* from, size_t bytes, int to_device, int from_device) {
+    ROUTINE("acc_memcpy_d2d");
+    between(to, to_device, from, from_device, bytes, synchronous_queue, true);
+}
+void acc_memcpy_d2d_async(void* to, void* from, size_t bytes, int to_device, int from_device, int queue) {
+    ROUTINE("acc_memcpy_d2d_async");
+    const long number = queue_number(queue);
+    between(to, to_device, from, from_device, bytes, number, number == synchronous_queue);
 }
 void acc_update_peer(void* to, int to_device, const void* from, int from_device, size_t bytes) {
     ROUTINE("acc_update_peer");
-    if (selected().host || devices().empty())
-        std::memmove(to, from, bytes);
-    else
-        copy_between(device_number(to_device), to, device_number(from_device), const_cast<void*>(from), bytes,
-                     "the range", false);
+    between(to, to_device, from, from_device, bytes, synchronous_queue, false);
 }
 // Pointers in structures are followed by the program: regions of this compiler take none along.
 void acc_attach(void**) { fail("acc_attach", "not supported"); }

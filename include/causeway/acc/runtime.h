@@ -121,6 +121,8 @@ void causeway_acc_enter_data(struct causeway_acc_clauses*, struct causeway_acc_d
 void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
+/* Says before main() that the source has `update peer`. */
+void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
                        struct causeway_acc_data* from, long from_device, int count);
 
