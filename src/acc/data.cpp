@@ -53,7 +53,7 @@ void directive_place::finish() {
 }
 
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {
-    mapping made{static_cast<char*>(host), bytes, base, on.allocate(bytes), 0};
+    mapping made{static_cast<char*>(host), bytes, base, on.allocate(in, bytes), 0};
     auto& added = on.table().add(made);
     if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN || kind == CAUSEWAY_ACC_IMPLICIT)
         on.write(in, {added.buffer, 0}, host, bytes);
@@ -61,9 +61,9 @@ mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t byte
     return added;
 }
 
-void release(device& on, mapping& gone) {
+void release(device& on, queue& in, mapping& gone) {
     if (gone.device_address) on.forget(gone.device_address);
-    if (gone.owned) on.free(gone.buffer, gone.bytes);
+    if (gone.owned) on.free(in, gone.buffer, gone.bytes);
     on.table().remove(gone);
 }
 
@@ -113,7 +113,7 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
                 in, one.host,
                 {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)},
                 one.bytes);
-        release(on, *found);
+        release(on, in, *found);
     }
 }
 
@@ -199,7 +199,7 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
                                 {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
                                 one.bytes > 0 ? one.bytes : found->bytes);
         }
-        release(place.device(), *found);
+        release(place.device(), place.queue(), *found);
     }
     place.finish();
 }

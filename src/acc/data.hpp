@@ -32,7 +32,7 @@ long queue_number(long given);
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind);
-void release(device& on, mapping& gone);
+void release(device& on, queue& in, mapping& gone);
 
 /// Where the device has what `address` points to.
 buffer_place place_of(device& on, void* address, std::size_t bytes, const char* name);

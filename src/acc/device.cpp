@@ -116,6 +116,25 @@ void device::free(cl_mem buffer, std::size_t bytes) {
     m_allocated -= bytes;
 }
 
+namespace {
+
+constexpr std::size_t small_bytes = 4096, most_small = 16;
+
+} // namespace
+
+cl_mem device::allocate(queue& in, std::size_t bytes) {
+    if (bytes > small_bytes) return allocate(bytes);
+    if (in.small.empty()) return allocate(small_bytes);
+    const auto found = in.small.back();
+    in.small.pop_back();
+    return found;
+}
+
+void device::free(queue& in, cl_mem buffer, std::size_t bytes) {
+    if (bytes > small_bytes || in.small.size() >= most_small) return free(buffer, std::max(bytes, small_bytes));
+    in.small.push_back(buffer);
+}
+
 void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
     if (bytes == 0) return;
     const unsigned char zero = 0;

@@ -43,6 +43,7 @@ struct queue {
     cl_event last = nullptr;          // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
+    std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
     std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
 
     void add_after(const outside_event& one);
@@ -98,6 +99,9 @@ class device {
     present_table& table() { return m_table; }
 
     cl_mem allocate(std::size_t bytes);
+    /// For a mapping that a command of the queue is the first to use; goes back to the queue that used it last.
+    cl_mem allocate(queue& in, std::size_t bytes);
+    void free(queue& in, cl_mem buffer, std::size_t bytes);
     void fill_zero(queue& in, cl_mem buffer, std::size_t bytes);
     void write(queue& in, buffer_place to, const void* from, std::size_t bytes);
     void read(queue& in, void* to, buffer_place from, std::size_t bytes);

@@ -74,7 +74,7 @@ void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
     if (found->dynamic == 0 && found->structured == 0) {
         if (place.number == synchronous_queue) place.on->order_all(*place.in);
         if (copy) place.on->read(*place.in, host, place_of(*place.on, host, bytes, "the range"), bytes);
-        release(*place.on, *found);
+        release(*place.on, *place.in, *found);
     }
     place.finish();
 }
@@ -335,7 +335,7 @@ void acc_unmap_data(void* host) {
     if (!place.on) return;
     auto* const found = place.on->table().find_start(host);
     if (!found || found->owned) fail_here("the memory was not mapped by acc_map_data()");
-    release(*place.on, *found);
+    release(*place.on, *place.in, *found);
 }
 void* acc_deviceptr(void* host) {
     ROUTINE("acc_deviceptr");
