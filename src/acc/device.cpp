@@ -10,6 +10,8 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 
 namespace causeway::acc {
 namespace {
@@ -62,7 +64,8 @@ device::device(int number, cl_platform_id, cl_device_id id)
     : m_number(number), m_id(id), m_type(type_of(id)), m_name(text_of(id, CL_DEVICE_NAME)) {
     cl_device_type type = 0;
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
-    m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
+    const char* const as_gpu = std::getenv("ACC_LAUNCH_AS_GPU");
+    m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0 && (!as_gpu || std::strcmp(as_gpu, "1") != 0);
     m_linked = (type & CL_DEVICE_TYPE_GPU) != 0;
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
 }

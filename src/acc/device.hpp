@@ -87,6 +87,7 @@ class device {
     std::recursive_mutex& lock() { return m_lock; }
     int number() const { return m_number; }
     int type() const { return m_type; }
+    /// Launches are made for few threads. ACC_LAUNCH_AS_GPU=1 says no, to test those for many without a GPU.
     bool is_cpu() const { return m_cpu; }
     cl_uint units() const { return m_units; }
     cl_device_id id() const { return m_id; }

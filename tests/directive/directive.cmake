@@ -13,6 +13,12 @@ foreach(runtime ${runtimes})
     set_property(TEST directive.${program}.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
   endforeach()
 endforeach()
+# Launches of GPUs, with many threads in a group and groups that share the lanes' loop.
+foreach(program matmul heat reductions regions)
+  causeway_test(directive.${program}_as_gpu.pocl LABEL directive RUNTIME pocl TIMEOUT 600
+    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
+  set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
+endforeach()
 foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
@@ -32,6 +38,9 @@ endforeach()
 foreach(runtime ${runtimes})
   causeway_test(directive.random_programs.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 120)
+  causeway_test(directive.random_programs_as_gpu.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 60 --seed 1000)
+  set_property(TEST directive.random_programs_as_gpu.${runtime} APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
   causeway_test(directive.random_reductions.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions some)
 endforeach()
