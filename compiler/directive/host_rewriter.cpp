@@ -272,13 +272,14 @@ void host_rewriter::compute(const found_directive& of) {
     }
     if (kernels.kernels.empty()) code += "    {0, 0, 0}\n";
     std::string trips;
-    for (const auto& each : kernels.kernels) trips += (trips.empty() ? "" : ", ") + each.trips;
+    for (const auto& each : kernels.kernels)
+        trips += (trips.empty() ? "{" : ", {") + each.trips + ", " + each.inner_trips + "}";
     code += "};\nstatic const struct causeway_acc_region __acc_region" + number +
             " = {&causeway_acc_this_program, __acc_kernels" + number + ", " + std::to_string(kernels.kernels.size()) +
             "};\n";
     if (!trips.empty())
-        code += "const long __acc_trips" + number + "[] = {" + trips + "};\n__acc_clauses" + number +
-                ".trips = __acc_trips" + number + ";\n";
+        code += "const struct causeway_acc_iterations __acc_trips" + number + "[] = {" + trips + "};\n__acc_clauses" +
+                number + ".trips = __acc_trips" + number + ";\n";
     code += "if (!causeway_acc_run(&__acc_clauses" + number + ", &__acc_region" + number + ", " +
             data_arguments(id, region.data) + ", " + (count > 0 ? "__acc_arguments" + number : "0") + ", " +
             std::to_string(count) + ")) {\n" + host;

@@ -30,8 +30,18 @@ void kernel_writer::spread(const loop_node& node, position at) {
                              [&, v = variable](const auto& each) { return each.variable == v; }) &&
                 is_changed(node.body, variable))
                 reductions.push_back({variable, operation});
+    // A loop around this one joins at its end what the threads have.
+    std::erase_if(reductions, [&](const auto& each) { return m_deferred.contains(each.variable); });
+    const auto deferred_before = m_deferred.size();
+    std::map<const VarDecl*, levels> joined;
+    for (const auto& each : reductions) {
+        joined[each.variable] = {workers, lanes};
+        if (!gang || workers || lanes) continue;
+        if (const auto inside = deferred_levels(node, each))
+            m_deferred[each.variable] = joined[each.variable] = *inside;
+    }
     const bool joins = !reductions.empty() && (gang || workers || lanes);
-    if (joins && (workers || lanes) && !at.uniform) give_up_levels(at);
+    if (joins && (workers || lanes || m_deferred.size() > deferred_before) && !at.uniform) give_up_levels(at);
     if (joins)
         for (const auto& each : reductions) {
             const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text
@@ -44,8 +54,10 @@ void kernel_writer::spread(const loop_node& node, position at) {
     for (const auto& each : reductions) m_active_reductions.emplace_back(each.variable, each.operation);
     loops(node, at, gang, workers, lanes);
     m_active_reductions.resize(actives);
+    for (const auto& each : reductions) m_deferred.erase(each.variable);
     if (joins)
-        for (const auto& each : reductions) join(each, node, workers, lanes);
+        for (const auto& each : reductions)
+            join(each, node, joined[each.variable].workers, joined[each.variable].lanes);
     else if ((workers || lanes) && !at.last) {
         if (at.uniform)
             barrier();
@@ -60,6 +72,52 @@ bool kernel_writer::is_changed(const Stmt* body, const VarDecl* variable) {
     const auto all = accesses_in(body);
     return std::any_of(all.begin(), all.end(),
                        [&](const auto& each) { return each.root == variable && each.writes && !each.memory; });
+}
+
+kernel_writer::levels kernel_writer::levels_of(const loop_node& node) const {
+    return {node.worker && !m_one_worker && m_any_worker, node.vector && !m_one_lane && m_any_vector};
+}
+
+std::optional<kernel_writer::levels> kernel_writer::deferred_levels(const loop_node& node,
+                                                                    const reduction& each) const {
+    std::optional<levels> found;
+    std::set<const Expr*> inside;
+    for (const auto* inner : node.inner) {
+        const bool reduces = std::any_of(inner->reductions.begin(), inner->reductions.end(), [&](const auto& other) {
+            return other.variable == each.variable && other.operation == each.operation;
+        });
+        if (!reduces && !is_changed(inner->body, each.variable)) continue;
+        const auto own = levels_of(*inner);
+        if ((!own.workers && !own.lanes) || (found && !(*found == own))) return std::nullopt;
+        // All threads of a gang that repeat a loop would count it as often.
+        if (own.workers != (m_any_worker && !m_one_worker) || own.lanes != (m_any_vector && !m_one_lane))
+            return std::nullopt;
+        if (!inner->inner.empty()) return std::nullopt;
+        found = own;
+        for (const auto& use : accesses_in(inner->body)) inside.insert(use.expression);
+    }
+    for (const auto& use : accesses_in(node.body))
+        if (use.root == each.variable && !inside.contains(use.expression)) return std::nullopt;
+    return found;
+}
+
+const loop_node* kernel_writer::only_inner(const loop_node& node) const {
+    if (node.inner.size() != 1 || node.repeated || !node.reductions.empty() || !node.privates.empty() ||
+        has_reductions() || !m_scratches.empty() || !m_active_reductions.empty())
+        return nullptr;
+    const auto* inner = node.inner.front();
+    const auto spread = levels_of(*inner);
+    if (!spread.lanes || !inner->reductions.empty() || !inner->inner.empty()) return nullptr;
+    const auto is_inner = [&](const Stmt* each) {
+        const auto of = directive_of(m_unit, each);
+        return (of && of.body ? m_tree.find(of.body) : m_tree.find(each)) == inner;
+    };
+    if (is_inner(node.body)) return inner;
+    const auto* block = dyn_cast<CompoundStmt>(node.body);
+    if (!block || block->body_empty() || !is_inner(block->body_back())) return nullptr;
+    for (const auto* each : block->body())
+        if (each != block->body_back() && !(isa<DeclStmt>(each) && !effects_of(each).memory)) return nullptr;
+    return inner;
 }
 
 void kernel_writer::join(const reduction& each, const loop_node& node, bool workers, bool lanes) {
@@ -135,11 +193,15 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (gang && !std::exchange(m_has_gang_loop, true)) {
         m_host_trips = host_trips(node).value_or("0");
         m_lanes_share = workers || lanes;
+        m_split = at.uniform && !workers && !lanes && m_gang_loops == 1 ? only_inner(node) : nullptr;
+        if (m_split) m_inner_trips = host_trips(*m_split).value_or("0");
     }
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
-        line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")get_num_groups(0) + 1;");
-        line("const " + type + " " + begin + " = " + part + " * (" + type + ")get_group_id(0);");
+        const std::string gangs = m_split ? "acc_gangs" : "get_num_groups(0)";
+        const std::string own = m_split ? "(int)get_group_id(0) / acc_shares" : "get_group_id(0)";
+        line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")" + gangs + " + 1;");
+        line("const " + type + " " + begin + " = " + part + " * (" + type + ")" + own + ";");
         line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
              begin + " + " + part + ";");
         from = begin;
@@ -156,6 +218,10 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     } else if (workers) {
         lane = cast + "get_local_id(1)";
         width = cast + "get_local_size(1)";
+    }
+    if (&node == m_split) {
+        lane += " + " + cast + "((int)get_group_id(0) % acc_shares) * " + width;
+        width += " * acc_shares";
     }
     if (!lane.empty()) {
         from = from == "0" ? lane : from + " + " + lane;

@@ -70,6 +70,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     for (const auto* node : m_region.loops)
         if (!only || within(node, only)) {
             m_any_gang |= node->gang && gangs_allowed;
+            m_gang_loops += node->gang;
             m_any_worker |= node->worker;
             m_any_vector |= node->vector;
             m_any_proved |= node->proved;
@@ -79,6 +80,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     std::string body;
     for (int attempt = 0; attempt < 3; ++attempt) {
         m_again = m_has_gang_loop = m_lanes_share = false;
+        m_split = nullptr;
         body.clear();
         m_out = &body;
         m_indent = 1;
@@ -101,6 +103,10 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_any_proved) made.flags.push_back("MAY_ALIAS");
     if (m_lanes_share) made.flags.push_back("LANES_SHARE_GANG_LOOP");
     if (m_has_gang_loop) made.trips = m_host_trips;
+    if (m_split) {
+        made.flags.push_back("GROUPS_SHARE_LANES");
+        made.inner_trips = m_inner_trips;
+    }
     made.text = std::move(text);
     return made;
 }
@@ -194,6 +200,7 @@ std::string kernel_writer::parameters() {
     // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
     add("__local long *acc_scratch");
     add("int acc_gangs");
+    if (m_split) add("int acc_shares");
     return text + ")";
 }
 

@@ -19,6 +19,7 @@ struct kernel_text {
     std::vector<std::string> flags; // of enum causeway_acc_kernel_flags
     unsigned line = 0;
     std::string trips = "0"; // C text for the host: iterations of the gangs' loop, 0 if only the kernel knows
+    std::string inner_trips = "0"; // of the loop over lanes in it, where groups may share that
 };
 
 /// What all kernels of one source share.

@@ -42,7 +42,14 @@ class kernel_writer {
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
-    std::string m_host_trips = "0"; // of the first loop over gangs
+    int m_gang_loops = 0;
+    std::string m_host_trips = "0", m_inner_trips = "0"; // of the first loop over gangs, and of the one that is split
+    const loop_node* m_split = nullptr; // the loop over lanes that several groups may share
+    struct levels {
+        bool workers = false, lanes = false;
+        bool operator==(const levels&) const = default;
+    };
+    std::map<const clang::VarDecl*, levels> m_deferred; // reductions that a loop around theirs joins
 
     unsigned line_of(clang::SourceLocation place) const;
     static bool within(const loop_node* node, const loop_node* outer);
@@ -92,6 +99,12 @@ class kernel_writer {
     // Loops
     void spread(const loop_node& node, position at);
     static bool is_changed(const clang::Stmt* body, const clang::VarDecl* variable);
+    levels levels_of(const loop_node& node) const;
+    /// Over which levels loops inside of `node` reduce the variable, if nothing else in it uses the variable: they need
+    /// not join what their threads have each time.
+    std::optional<levels> deferred_levels(const loop_node& node, const reduction& each) const;
+    /// The loop over lanes that is all that a loop over gangs has in it.
+    const loop_node* only_inner(const loop_node& node) const;
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
     void own_variable(const loop_node& node, const item& entry);

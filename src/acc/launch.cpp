@@ -13,12 +13,14 @@ namespace {
 
 struct launch_shape {
     std::size_t gangs = 1, workers = 1, vector = 1;
+    std::size_t shares = 1; // groups of each gang
 };
 
-/// How many gangs, workers and lanes a kernel gets where its clauses leave that open. `trips` are the iterations of its
-/// gangs' loop, 0 if not known; `per_gang` says that each gang costs memory.
+/// How many gangs, workers and lanes a kernel gets where its clauses leave that open. `per_gang` says that each gang
+/// costs memory.
 launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, const causeway_acc_kernel& kernel,
-                      std::size_t most, std::size_t trips, bool per_gang) {
+                      std::size_t most, causeway_acc_iterations loops, bool per_gang) {
+    const auto trips = static_cast<std::size_t>(std::max(0L, loops.gangs));
     launch_shape shape;
     const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
     if (has(CAUSEWAY_ACC_USES_VECTOR))
@@ -45,6 +47,13 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     constexpr std::size_t most_gangs = std::size_t{1} << 20;
     const auto threads = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
     shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? shape.gangs : most_gangs);
+    if (has(CAUSEWAY_ACC_GROUPS_SHARE_LANES) && !per_gang && loops.lanes > 0) {
+        const auto of_gang = shape.vector * shape.workers;
+        shape.shares = (static_cast<std::size_t>(loops.lanes) + of_gang - 1) / of_gang;
+        shape.shares = std::min(shape.shares,
+                                std::max<std::size_t>(1, most_gangs / std::max<std::size_t>(1, shape.gangs)));
+        if (shape.shares > 1) return shape;
+    }
     // Few gangs leave room for more lanes of each.
     constexpr std::size_t threads_of_unit = 2048, most_lanes = 256;
     while (clauses.vector <= 0 && shape.vector > 1 && threads == 1 && 2 * shape.vector * shape.workers <= most &&
@@ -151,11 +160,11 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     const auto& site = look_up(on, region, kernel, arguments, count);
     const auto handle = site.kernel;
-    const auto trips = clauses.trips ? std::max(0L, clauses.trips[&kernel - region.kernels]) : 0L;
+    const auto loops = clauses.trips ? clauses.trips[&kernel - region.kernels] : causeway_acc_iterations{};
     const bool per_gang = (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) != 0 ||
                           std::any_of(arguments, arguments + count,
                                       [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
-    auto shape = shape_of(on, clauses, kernel, site.most, static_cast<std::size_t>(trips), per_gang);
+    auto shape = shape_of(on, clauses, kernel, site.most, loops, per_gang);
     if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) shape = {};
     const auto threads = shape.workers * shape.vector;
     constexpr std::size_t most_private = 256ul << 20;
@@ -186,14 +195,17 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
         }
         argument(nullptr, lanes * sizeof(cl_ulong));
         argument.value(static_cast<cl_int>(shape.gangs));
+        if (kernel.flags & CAUSEWAY_ACC_GROUPS_SHARE_LANES) argument.value(static_cast<cl_int>(shape.shares));
     };
     set(handle, threads);
     if (notifies())
-        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s\n",
+        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s%s\n",
                      clauses.place->file, clauses.place->line, clauses.place->directive, kernel.name, on.number(),
                      shape.gangs, shape.workers, shape.vector,
-                     trips > 0 ? (" for " + std::to_string(trips) + " iterations").c_str() : "");
-    const std::size_t global[] = {shape.gangs * shape.vector, shape.workers}, local[] = {shape.vector, shape.workers};
+                     loops.gangs > 0 ? (" for " + std::to_string(loops.gangs) + " iterations").c_str() : "",
+                     shape.shares > 1 ? (", " + std::to_string(shape.shares) + " groups for each").c_str() : "");
+    const std::size_t global[] = {shape.gangs * shape.shares * shape.vector, shape.workers},
+                      local[] = {shape.vector, shape.workers};
     command_slot slot(in);
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, slot.count(), slot.list(), slot.event()),
           "clEnqueueNDRangeKernel");

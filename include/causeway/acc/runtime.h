@@ -40,6 +40,11 @@ struct causeway_acc_data {
     void* mapped;
 };
 
+/* How often loops of a kernel run; 0: not known before it does. `lanes` is the loop over lanes inside of the gangs'. */
+struct causeway_acc_iterations {
+    long gangs, lanes;
+};
+
 /* The clauses that hold for a whole directive. Devices and queues below 0 are those of the calling thread. */
 struct causeway_acc_clauses {
     const struct causeway_acc_place* place;
@@ -56,8 +61,7 @@ struct causeway_acc_clauses {
     const long* wait_queues;
     long wait_device;
     void* region;
-    const long* trips; /* for each kernel of the region the iterations of its gangs' loop; 0: not known before it runs
-                        */
+    const struct causeway_acc_iterations* trips; /* of each kernel of the region */
 };
 
 enum causeway_acc_argument_kind {
@@ -92,7 +96,8 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_HAS_REDUCTION = 8,
     CAUSEWAY_ACC_MAY_ALIAS = 16,
     CAUSEWAY_ACC_ALLOWS_GANGS = 32,
-    CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64 /* the gangs' loop is spread over workers or lanes as well */
+    CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64, /* the gangs' loop is spread over workers or lanes as well */
+    CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128 /* several groups may share each iteration of the gangs' loop */
 };
 
 struct causeway_acc_kernel {
