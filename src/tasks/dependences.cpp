@@ -30,13 +30,19 @@ void dependence_domain::enter_range(dependence_node& node, const region& range) 
     split(end);
     auto at = m_segments.lower_bound(range.begin);
     if (range.writes()) {
-        for (auto each = at; each != m_segments.end() && each->first < end; each = m_segments.erase(each)) {
+        for (auto each = at; each != m_segments.end() && each->first < end; ++each) {
             if (each->second.writer) each->second.writer->precede(node);
             for (auto* reader : each->second.readers) reader->precede(node);
-            drop(each->second);
         }
-        m_segments.emplace(range.begin, segment{end, &node, {}});
+        // What needs memory comes before anything is forgotten.
+        const auto whole = m_segments.try_emplace(range.begin).first;
+        drop(whole->second);
+        whole->second.end = end;
+        whole->second.writer = &node;
+        whole->second.readers.clear();
         node.retain();
+        for (auto each = std::next(whole); each != m_segments.end() && each->first < end; each = m_segments.erase(each))
+            drop(each->second);
         return;
     }
     for (auto from = range.begin; from < end;) {

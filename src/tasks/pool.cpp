@@ -56,13 +56,17 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
                 if (bind && m_machine.nodes.size() > 1) topology::bind_thread_to_node(m_machine, node);
                 work(*m_workers[each]);
             });
-    } catch (const std::system_error& error) {
+    } catch (...) {
         m_stopping.store(true);
         wake_everyone();
         for (auto& thread : m_threads) thread.join();
-        throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads.size() + 1) +
-                                                           " of " + std::to_string(threads - m_callers) +
-                                                           " of a pool: " + error.what());
+        try {
+            throw;
+        } catch (const std::system_error& error) {
+            throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads.size() + 1) +
+                                                               " of " + std::to_string(threads - m_callers) +
+                                                               " of a pool: " + error.what());
+        }
     }
 }
 
@@ -122,16 +126,19 @@ void pool::discard(task* made) {
 }
 
 task* pool::take_batch_locked() {
-    if (m_batches.empty()) {
-        m_batches.reserve(m_batches.size() + batches_in_slab);
-        auto& slab = m_slabs.emplace_back(new task[tasks_in_batch * batches_in_slab]);
+    if (!m_batches) {
+        m_slabs.reserve(m_slabs.size() + 1);
+        auto* const slab = m_slabs.emplace_back(new task[tasks_in_batch * batches_in_slab]).get();
         for (std::size_t each = 0; each < tasks_in_batch * batches_in_slab; ++each)
             slab[each].next = (each + 1) % tasks_in_batch == 0 ? nullptr : &slab[each + 1];
-        for (std::size_t each = 0; each < batches_in_slab; ++each) m_batches.push_back(&slab[each * tasks_in_batch]);
+        for (std::size_t each = 0; each < batches_in_slab; ++each) give_batch_locked(&slab[each * tasks_in_batch]);
     }
-    auto* const first = m_batches.back();
-    m_batches.pop_back();
-    return first;
+    return std::exchange(m_batches, static_cast<task*>(m_batches->payload));
+}
+
+void pool::give_batch_locked(task* first) {
+    first->payload = m_batches;
+    m_batches = first;
 }
 
 task* pool::take_batch() {
@@ -141,7 +148,7 @@ task* pool::take_batch() {
 
 void pool::give_batch(task* first) {
     const std::lock_guard lock(m_spare_lock);
-    m_batches.push_back(first);
+    give_batch_locked(first);
 }
 
 unsigned pool::current_worker() const {

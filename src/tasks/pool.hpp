@@ -98,6 +98,7 @@ class pool {
     [[nodiscard]] task* take_batch();
     void give_batch(task* first);
     [[nodiscard]] task* take_batch_locked();
+    void give_batch_locked(task* first);
 
     const topology::machine& m_machine;
     const address_map& m_addresses;
@@ -115,7 +116,7 @@ class pool {
     run_record* m_record = nullptr;
 
     spin_lock m_spare_lock; // guards what follows
-    std::vector<task*> m_batches;
+    task* m_batches = nullptr; ///< the first task of a batch; its `payload` is that of the next one
     task* m_loose = nullptr; ///< free tasks for threads that are no workers
     std::vector<std::unique_ptr<task[]>> m_slabs;
 };

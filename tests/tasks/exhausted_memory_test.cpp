@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+// Each allocation of the program's thread fails once, for all of them in turn: what was refused does not run, all else
+// does.
+#include <causeway/tasks.hpp>
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <vector>
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+
+namespace {
+
+thread_local long t_allocations_left = -1; ///< of this thread, before one fails; negative: none does
+
+bool fails_now() { return t_allocations_left >= 0 && t_allocations_left-- == 0; }
+
+} // namespace
+
+void* operator new(std::size_t bytes) {
+    void* const memory = fails_now() ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+void* operator new(std::size_t bytes, std::align_val_t alignment) {
+    const auto unit = static_cast<std::size_t>(alignment);
+    void* const memory = fails_now() ? nullptr : std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
+
+namespace {
+
+constexpr std::array<causeway_task_policy, 3> policies = {
+    CAUSEWAY_TASK_POLICY_WORK_STEALING, CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE, CAUSEWAY_TASK_POLICY_LOCALITY};
+
+TEST(exhausted_memory_of_each_call, refuses_the_task_and_runs_the_others_in_order) {
+    constexpr int count = 24;
+    for (const auto policy : policies) {
+        long failures = 0;
+        for (bool any = true; any; ++failures) {
+            any = false;
+            causeway::task_pool pool({.policy = policy, .threads = 2});
+            std::array<int, 5> cells{};
+            std::array<std::atomic<int>, count> ran{};
+            std::array<bool, count> refused{};
+            const auto content = std::make_shared<int>(0); // its count says whether payloads ended
+            {
+                causeway::task_group group(pool);
+                long left = failures; // over all calls
+                for (int each = 0; each < count; ++each) {
+                    const auto first = static_cast<std::size_t>(each) % 3,
+                               second = 3 + static_cast<std::size_t>(each) % 2;
+                    const auto work = [&cells, &ran, each, first, content, large = std::array<int, 25>{}] {
+                        cells[first] = each + large[0];
+                        ++ran[static_cast<std::size_t>(each)];
+                    };
+                    t_allocations_left = left;
+                    try {
+                        group.spawn(work, {causeway::inout(&cells[first]), causeway::in(&cells[second])});
+                    } catch (const std::bad_alloc&) {
+                        refused[static_cast<std::size_t>(each)] = any = true;
+                    }
+                    left = t_allocations_left;
+                    t_allocations_left = -1;
+                }
+                group.wait();
+            }
+            std::array<int, 5> expected{};
+            for (int each = 0; each < count; ++each) {
+                const auto which = static_cast<std::size_t>(each);
+                ASSERT_EQ(ran[which], refused[which] ? 0 : 1) << "task " << each << ", allocation " << failures;
+                if (!refused[which]) expected[which % 3] = each;
+            }
+            ASSERT_EQ(cells, expected) << "allocation " << failures;
+            ASSERT_EQ(content.use_count(), 1) << "allocation " << failures;
+        }
+        EXPECT_GT(failures, count) << "a payload of its own for each";
+    }
+}
+
+TEST(exhausted_memory_of_each_call, makes_no_pool_and_ends_its_threads) {
+    long failures = 0;
+    for (bool any = true; any; ++failures) {
+        causeway_task_pool* pool = nullptr;
+        const causeway_task_pool_options options{.policy = CAUSEWAY_TASK_POLICY_LOCALITY, .threads = 3};
+        t_allocations_left = failures;
+        const int code = causeway_task_pool_create(&options, &pool);
+        t_allocations_left = -1;
+        any = code != CAUSEWAY_TASKS_SUCCESS;
+        if (any) {
+            ASSERT_EQ(code, CAUSEWAY_TASKS_OUT_OF_MEMORY) << "allocation " << failures;
+        }
+        causeway_task_pool_release(pool);
+        ASSERT_LT(failures, 1000);
+    }
+    EXPECT_GT(failures, 5);
+}
+
+} // namespace
+
+#endif
