@@ -10,10 +10,18 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
 namespace {
+
+/// A part of the random orders of all tests here: 1,000,000 together, or as many as CAUSEWAY_TASK_SCHEDULES says.
+std::size_t orders(double part) {
+    const char* const wanted = std::getenv("CAUSEWAY_TASK_SCHEDULES");
+    return static_cast<std::size_t>(part * (wanted ? std::atof(wanted) : 1e6)) + 1;
+}
 
 using causeway::tasks::deque;
 using causeway::tasks::doorbell;
@@ -59,12 +67,15 @@ TEST(stepped, a_deque_gives_each_element_once) {
     constexpr auto push = &deque_scene::push, pop = &deque_scene::pop, steal = &deque_scene::steal;
     const std::vector<deque_case> cases = {
         {"the last one, two who want it", 1, {{pop}, {steal}}},
-        {"the last one, three who want it, in a sample of orders", 1, {{pop}, {steal}, {steal}}, 20000},
-        {"two, and a thief of both, in a sample of orders", 2, {{pop, pop}, {steal, steal}}, 20000},
+        {"the last one, three who want it, in a sample of orders", 1, {{pop}, {steal}, {steal}}, orders(0.1)},
+        {"two, and a thief of both, in a sample of orders", 2, {{pop, pop}, {steal, steal}}, orders(0.1)},
         {"two, and a thief", 2, {{pop}, {steal}}},
         {"pushed and popped beside a thief", 0, {{push, pop}, {steal}}},
         {"growing beside a thief", 2, {{push, pop}, {steal}}},
-        {"all of it, in a sample of orders", 2, {{push, pop, push, pop, pop}, {steal, steal}, {steal, steal}}, 20000},
+        {"all of it, in a sample of orders",
+         2,
+         {{push, pop, push, pop, pop}, {steal, steal}, {steal, steal}},
+         orders(0.2)},
     };
     for (const auto& one : cases) {
         std::unique_ptr<deque_scene> scene;
@@ -151,8 +162,94 @@ TEST(stepped, no_worker_sleeps_beside_work) {
     EXPECT_TRUE(model.every_order(of({want, [&] { scene->make(); }}), none_left)) << "run " << model.runs;
     EXPECT_GT(model.runs, 50u);
     const auto make_two = [&] { scene->make(), scene->make(); };
-    EXPECT_TRUE(model.random_orders(40000, of({want, want, make_two}), none_left)) << "run " << model.runs;
-    EXPECT_TRUE(model.random_orders(20000, of({want, want, want, make_two, [&] { scene->make(); }}), none_left))
+    EXPECT_TRUE(model.random_orders(orders(0.1), of({want, want, make_two}), none_left)) << "run " << model.runs;
+    EXPECT_TRUE(model.random_orders(orders(0.1), of({want, want, want, make_two, [&] { scene->make(); }}), none_left))
+        << "run " << model.runs;
+}
+
+/// The workers of one node: each has a deque; both have the inbox and the bell. A worker looks as worker::find() does,
+/// and sleeps as worker::idle() does.
+struct node_scene {
+    explicit node_scene(int count) : left(count) {}
+    void push(unsigned self) {
+        queues[self].push(&elements[static_cast<std::size_t>(used++)]);
+        tell();
+    }
+    void deal() {
+        box.push(&elements[static_cast<std::size_t>(used++)]);
+        tell();
+    }
+    void tell() {
+        if (bell.has_sleepers()) bell.ring();
+    }
+    void work(unsigned self) {
+        while (left.load() != 0) {
+            element* got = queues[self].pop();
+            if (!got) got = box.take();
+            if (!got && queues[1 - self].size() != 0) got = queues[1 - self].steal();
+            if (got) {
+                ++got->taken;
+                if (left.fetch_add(-1) == 1) bell.ring_all();
+                continue;
+            }
+            const auto key = bell.register_sleeper();
+            if (left.load() != 0 && box.size() == 0 && queues[0].size() + queues[1].size() == 0) bell.sleep(key);
+        }
+    }
+    /// As work(), for one task, whose search begins with the registration.
+    void sleep_for_one(bool in_inbox) {
+        for (;;) {
+            const auto key = bell.register_sleeper();
+            if (in_inbox ? box.size() == 0 : queues[0].size() == 0) bell.sleep(key);
+            if (auto* const got = in_inbox ? box.take() : queues[0].steal()) {
+                ++got->taken;
+                return;
+            }
+        }
+    }
+    /// Each was run once, and nobody sleeps on.
+    bool is_right() {
+        return std::all_of(elements.begin(), elements.begin() + used,
+                           [](const element& each) { return each.taken == 1; });
+    }
+    std::array<deque<element, stepped::atomics>, 2> queues;
+    inbox<element, stepped::atomics, stepped::model_lock> box;
+    doorbell<stepped::atomics> bell;
+    stepped::atomic<int> left;
+    std::array<element, 8> elements;
+    int used = 0;
+};
+
+TEST(stepped, deque_inbox_and_sleep_together_run_each_task_once_and_end) {
+    std::unique_ptr<node_scene> scene;
+    const auto of = [&](int count, std::vector<scheduler::body> bodies) {
+        return [&scene, count, bodies] {
+            scene = std::make_unique<node_scene>(count);
+            return bodies;
+        };
+    };
+    const auto holds = [&] { return scene->is_right(); };
+    const auto worker = [&](unsigned self, int pushes) {
+        return [&scene, self, pushes] {
+            for (int each = 0; each < pushes; ++each) scene->push(self);
+            scene->work(self);
+        };
+    };
+    const auto dealer = [&](int count) {
+        return [&scene, count] {
+            for (int each = 0; each < count; ++each) scene->deal();
+        };
+    };
+    scheduler model;
+    const auto sleeper = [&](bool in_inbox) { return [&scene, in_inbox] { scene->sleep_for_one(in_inbox); }; };
+    EXPECT_TRUE(model.every_order(of(1, {sleeper(true), dealer(1)}), holds)) << "inbox, run " << model.runs;
+    EXPECT_GT(model.runs, 1000u);
+    EXPECT_TRUE(model.every_order(of(1, {sleeper(false), [&] { scene->push(0); }}), holds))
+        << "deque, run " << model.runs;
+    EXPECT_GT(model.runs, 1000u);
+    EXPECT_TRUE(model.random_orders(orders(0.1), of(2, {worker(0, 1), dealer(1)}), holds)) << "run " << model.runs;
+    EXPECT_TRUE(model.random_orders(orders(0.1), of(2, {worker(0, 2), worker(1, 0)}), holds)) << "run " << model.runs;
+    EXPECT_TRUE(model.random_orders(orders(0.2), of(5, {worker(0, 2), worker(1, 1), dealer(2)}), holds))
         << "run " << model.runs;
 }
 
