@@ -88,6 +88,7 @@ struct _cl_event final : causeway::platform::object {
     std::vector<causeway::platform::ref<_cl_event>> behind;
 
     bool watched = false;
+    bool end_is_noticed = false; ///< while it was watched: what waits for it has been looked at, or is next
     bool rings = false; ///< the driver has been asked to call back
     std::vector<std::function<void(cl_int)>> actions; ///< of the platform, for when the command is over
 

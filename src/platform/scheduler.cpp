@@ -14,6 +14,7 @@
 #include <iterator>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 namespace causeway::platform {
 
@@ -21,9 +22,12 @@ namespace {
 
 using namespace std::chrono_literals;
 /// How long the thread looks without a pause after something has moved, where processors are many, and how long a pause
-/// is at most. Drivers call back when a command ends well, so that the longest pause matters for failed ones alone.
+/// is at most: drivers call back when a command ends well, so that it matters for failed ones alone. Of many events
+/// each is asked for more rarely: all of them together take about one per cent of a core. Nobody has to be asked for a
+/// user event or another rank's command, whose end rings.
 constexpr auto hot = 50us;
-constexpr auto longest_pause = 5ms;
+constexpr auto longest_pause = 5ms, longest_pause_without_drivers = 100ms;
+constexpr auto pause_per_event = 50us;
 /// How long the end of the process waits for a thread that is inside a driver's call.
 constexpr auto longest_call = 1s;
 /// How long it waits for what drivers have to do, in a cluster.
@@ -33,29 +37,33 @@ void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_pro
 
 } // namespace
 
-obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws) {
-    const auto status = event.status();
-    if (status < CL_COMPLETE) return may_fail ? obstacle{} : obstacle{obstacle::sort::failed, &event};
-    if (status == CL_COMPLETE) return {};
+obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws, asks whom) {
     const auto raw = event.raw();
     const bool is_unseen = raw == nullptr || event.where != &queue.where;
-    if (is_unseen || (queue.where.from->keeps_back_later && !queue.in_order()))
-        return {obstacle::sort::not_yet, &event};
+    const bool holds_back = is_unseen || (queue.where.from->keeps_back_later && !queue.in_order());
+    const auto status = holds_back && whom == asks::nobody ? event.known_end() : event.status();
+    if (status < CL_COMPLETE) return may_fail ? obstacle{} : obstacle{obstacle::sort::failed, &event};
+    if (status == CL_COMPLETE) return {};
+    if (holds_back) return {obstacle::sort::not_yet, &event};
     raws.add(raw);
     return {};
 }
 
-obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws) {
+obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws, asks whom) {
+    const auto whom_for = [whom](const _cl_event& event) {
+        return whom == asks::driver || !event.watched ? asks::driver : asks::nobody;
+    };
     obstacle first;
     for (const auto& wait : command.waits) {
-        const auto found = look_at(*wait, queue, false, raws);
+        const auto found = look_at(*wait, queue, false, raws, whom_for(*wait));
         // One that has failed counts at once, whatever else there is to wait for, which may be for ever.
         if (found.what == obstacle::sort::failed) return found;
         if (first.what == obstacle::sort::none) first = found;
     }
     if (first.what != obstacle::sort::none) return first;
     for (const auto& order : command.orders)
-        if (const auto found = look_at(*order, queue, true, raws); found.what != obstacle::sort::none) return found;
+        if (const auto found = look_at(*order, queue, true, raws, whom_for(*order)); found.what != obstacle::sort::none)
+            return found;
     if (command.filling) {
         // What was not filled must not be sent.
         const auto status = command.filling->status();
@@ -258,7 +266,7 @@ template <class Over> void scheduler::wait_until(Over over) {
         m_changed.wait(lock, [&] { return m_stopping || over(); });
         if (over()) return;
         lock.unlock();
-        if (!step()) std::this_thread::sleep_for(100us);
+        if (!step(looks::at_all)) std::this_thread::sleep_for(100us);
         lock.lock();
     }
 }
@@ -306,18 +314,20 @@ void scheduler::watch(_cl_event& event) {
         (void)calls_of(raw).clReleaseEvent(raw);
 }
 
-bool scheduler::step() {
+bool scheduler::step(looks at) {
     const bool any_left = let_go_of_called_back();
     bool moved = false;
     {
         std::unique_lock lock(m_mutex);
-        // By index: queues come while the lock is given away.
-        for (std::size_t i = 0; i < m_busy.size(); ++i) {
-            const auto queue = m_busy[i];
-            moved = issue_ready(*queue, lock) || moved;
+        moved = look_at_watched(lock);
+        if (at == looks::at_all || moved) {
+            // By index: queues come while the lock is given away.
+            for (std::size_t i = 0; i < m_busy.size(); ++i) {
+                const auto queue = m_busy[i];
+                moved = issue_ready(*queue, lock) || moved;
+            }
+            let_go_of_empty_queues(lock);
         }
-        let_go_of_empty_queues(lock);
-        moved = look_at_watched(lock) || moved;
         moved = look_at_late(lock) || moved;
         m_idle = !moved && !any_left && m_busy.empty() && m_watched.empty() && m_late.empty();
         if (m_idle) m_settled.notify_all();
@@ -333,16 +343,20 @@ void scheduler::run() {
         const std::lock_guard lock(m_changed_mutex);
         return m_stopping;
     };
+    auto next = looks::at_all;
     while (!is_stopping()) {
-        if (step()) {
+        if (step(next)) {
             moved_at = std::chrono::steady_clock::now();
             pause = std::chrono::microseconds(20);
+            next = looks::at_all;
             continue;
         }
         bool idle = false;
+        auto longest = std::chrono::microseconds(longest_pause_without_drivers);
         {
             const std::lock_guard lock(m_mutex);
             idle = m_idle;
+            if (m_asked != 0) longest = std::max<std::chrono::microseconds>(longest_pause, m_asked * pause_per_event);
         }
         std::unique_lock lock(m_bell_mutex);
         const auto rung = [this] { return m_rung; };
@@ -352,10 +366,10 @@ void scheduler::run() {
             lock.unlock();
             std::this_thread::yield();
             continue;
-        } else if (!m_bell.wait_for(lock, pause, rung)) {
-            pause = std::min(pause * 2, std::chrono::microseconds(longest_pause));
+        } else if (!m_bell.wait_for(lock, std::min(pause, longest), rung)) {
+            pause = std::min(pause * 2, longest);
         }
-        m_rung = false;
+        next = std::exchange(m_rung, false) ? looks::at_all : looks::at_events;
     }
     thread_ends();
 }
@@ -386,7 +400,7 @@ bool scheduler::issue_ready(_cl_command_queue& queue, std::unique_lock<std::mute
         auto& next = queue.waiting[at];
         if (at > 0 && (queue.in_order() || next.order.after_all)) break;
         raw_waits raws;
-        const auto found = look_at_all(next, queue, raws);
+        const auto found = look_at_all(next, queue, raws, asks::unwatched);
         if (found.what == obstacle::sort::not_yet) {
             watch(*found.event);
             if (queue.in_order() || next.order.before_all) break;
@@ -426,8 +440,11 @@ void scheduler::carry_out(_cl_command_queue& queue, waiting_command command, con
 bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
     std::vector<ref<_cl_event>> over;
     std::vector<std::pair<ref<_cl_event>, std::function<void(cl_int)>>> actions;
+    bool any_ended = false;
+    m_asked = 0;
     std::erase_if(m_watched, [&](ref<_cl_event>& event) {
         watch(*event); // its driver may have it by now
+        if (event->raw() != nullptr && event->known_end() > CL_COMPLETE) ++m_asked;
         const auto status = event->status();
         // The platform goes on at once; the program sees the end when what is in front has ended here, too.
         const auto seen = event->seen_status();
@@ -439,6 +456,7 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
             return true;
         });
         if (status > CL_COMPLETE) return false;
+        any_ended = any_ended || !std::exchange(event->end_is_noticed, true);
         for (auto& action : event->actions) actions.emplace_back(event, std::move(action));
         event->actions.clear();
         if (seen > CL_COMPLETE) return false;
@@ -446,7 +464,7 @@ bool scheduler::look_at_watched(std::unique_lock<std::mutex>& lock) {
         over.push_back(std::move(event));
         return true;
     });
-    if (over.empty() && actions.empty()) return false;
+    if (over.empty() && actions.empty()) return any_ended;
     lock.unlock();
     for (const auto& [event, action] : actions) action(event->known_end());
     actions.clear();

@@ -45,14 +45,20 @@ struct obstacle {
     _cl_event* event = nullptr;
 };
 
+/// Whose driver is asked whether an event is over: each one's; nobody's, what is known counts; or, on the scheduler's
+/// thread, that of events which it does not watch, as those are asked for once for all that wait for them.
+enum class asks { driver, nobody, unwatched };
+
 /// Whether `event`, which a command of `queue` waits for, holds it back. If not, and if its driver must still wait, it
 /// is in `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2
 /// crashes.
-[[nodiscard]] obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws);
+[[nodiscard]] obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws,
+                               asks whom = asks::driver);
 
 /// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must
 /// wait for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
-[[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws);
+[[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws,
+                                   asks whom = asks::driver);
 
 /// One for the process. Threads start with the first command that has to wait, and end when the process begins to:
 /// drivers shut down then. Who waits for a command after that does the threads' work himself; callbacks are not called
@@ -98,8 +104,11 @@ class scheduler {
     void start(); // with m_mutex held
     void run();
     void stop();
-    /// Looks once at all that waits. Says whether anything moved.
-    bool step();
+    /// Each command that waits in a queue waits for a watched event: until one of those ends or the bell rings, a look
+    /// at the events, once each, is enough.
+    enum class looks { at_events, at_all };
+    /// Looks once. Says whether anything moved.
+    bool step(looks at);
     template <class Over> void wait_until(Over over);
     /// Says whether some are left.
     bool let_go_of_called_back();
@@ -127,7 +136,8 @@ class scheduler {
     // last one of a context calls the program.
     std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
-    std::vector<ref<_cl_event>> m_watched;
+    std::vector<ref<_cl_event>> m_watched; ///< each once, whoever waits for it
+    std::size_t m_asked = 0; ///< of these, for whose end a driver was asked in the last look
     std::vector<late_action> m_late;
     bool m_started = false;
     bool m_idle = true; ///< since the last look, which found nothing that waits

@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <dlfcn.h>
 #include <future>
 
 using namespace support;
@@ -115,4 +116,45 @@ TEST_F(passing, commands_of_an_out_of_order_queue_pass_those_that_wait_for_their
         EXPECT_EQ(bytes, std::vector<cl_uchar>(many, three));
     }
     if (tried == 0) GTEST_SKIP() << "no driver here runs a command beside a native kernel";
+}
+
+TEST_F(passing, commands_that_wait_for_one_event_have_its_driver_asked_once_for_all) {
+    void* const counter = dlsym(RTLD_DEFAULT, "questions_for_events");
+    if (counter == nullptr) GTEST_SKIP() << "nobody counts what drivers are asked (support/orderly_driver.c)";
+    const auto questions = reinterpret_cast<unsigned long (*)()>(counter);
+    constexpr int waiting = 1000, rounds = 50;
+    const auto on = new_queue(devices()[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    const auto other = new_queue(devices()[0], CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+    const auto buffer = new_buffer(many), beside = new_buffer(many);
+    long_command running;
+    auto* argument = &running;
+    event_handle long_one;
+    ASSERT_EQ(clEnqueueNativeKernel(queue(), long_command::run, &argument, sizeof argument, 0, nullptr, nullptr, 0,
+                                    nullptr, long_one.out()),
+              CL_SUCCESS);
+    ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+    running.begun.get_future().wait();
+    const auto before = questions();
+    const cl_uchar three = 3;
+    auto* const awaited = long_one.get();
+    for (int i = 0; i < waiting; ++i)
+        ASSERT_EQ(clEnqueueFillBuffer(on.get(), buffer.get(), &three, 1, 0, many, 1, &awaited, nullptr), CL_SUCCESS);
+    // Each of these goes through a round of looks at all that waits.
+    for (int i = 0; i < rounds; ++i) {
+        const auto gate = new_user_event();
+        auto* const gated = gate.get();
+        event_handle free;
+        ASSERT_EQ(clEnqueueFillBuffer(other.get(), beside.get(), &three, 1, 0, many, 1, &gated, free.out()),
+                  CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        auto* const freed = free.get();
+        ASSERT_EQ(clWaitForEvents(1, &freed), CL_SUCCESS);
+    }
+    EXPECT_LT(questions() - before, 10UL * waiting); // with one for each that waits, more than 50,000
+    running.end.set_value();
+    ASSERT_EQ(clFinish(on.get()), CL_SUCCESS);
+    std::vector<cl_uchar> bytes(many);
+    ASSERT_EQ(clEnqueueReadBuffer(on.get(), buffer.get(), CL_TRUE, 0, many, bytes.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    EXPECT_EQ(bytes, std::vector<cl_uchar>(many, three));
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded before a test, it makes PoCL run the commands of out-of-order queues in order, and say that it is NVIDIA's,
- * whose driver (580) lets nothing of such a queue pass a command that waits. */
+ * whose driver (580) lets nothing of such a queue pass a command that waits. It counts the questions for events. */
 #include <CL/cl_icd.h>
 #include <dlfcn.h>
+#include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -29,6 +30,17 @@ static cl_int CL_API_CALL say_name(cl_platform_id platform, cl_platform_info wha
     return CL_SUCCESS;
 }
 
+static cl_int(CL_API_CALL* ask)(cl_event, cl_event_info, size_t, void*, size_t*);
+static atomic_ulong asked;
+static cl_int CL_API_CALL ask_and_count(cl_event event, cl_event_info what, size_t size, void* value,
+                                        size_t* size_ret) {
+    atomic_fetch_add(&asked, 1);
+    return ask(event, what, size, value, size_ret);
+}
+/* For the test, which looks for it by name. */
+unsigned long questions_for_events(void);
+unsigned long questions_for_events(void) { return atomic_load(&asked); }
+
 static void fail(const char* what) {
     fprintf(stderr, "orderly_driver: %s\n", what);
     _exit(77);
@@ -53,4 +65,6 @@ __attribute__((constructor)) static void take_the_place(void) {
     table->clCreateCommandQueue = make_in_order;
     say = table->clGetPlatformInfo;
     table->clGetPlatformInfo = say_name;
+    ask = table->clGetEventInfo;
+    table->clGetEventInfo = ask_and_count;
 }
