@@ -2,6 +2,8 @@
 // The paper's programs on this machine: each under each policy, interleaved, with the median and the quartiles.
 #include "tasks/problem.hpp"
 
+#include <causeway/tasks_simulator.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -46,10 +48,18 @@ constexpr std::array<std::pair<const char*, causeway_distribution>, 4> distribut
 [[noreturn]] void usage(const std::string& why) {
     std::fprintf(stderr,
                  "task_problems: %s\nusage: task_problems [--small] [--threads N] [--rounds N] [--distribution "
-                 "standard|fine|coarse|local] [PROBLEM]...\n"
-                 "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n",
+                 "standard|fine|coarse|local] [--policy NAME] [--record FOLDER] [PROBLEM]...\n"
+                 "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n"
+                 "policies: work-stealing central locality locality-paper, all if none is named\n"
+                 "--record: one more run of each under the first policy, as FOLDER/PROBLEM.tasks\n",
                  why.c_str());
     std::exit(2);
+}
+
+std::size_t policy_named(const std::string& name) {
+    for (std::size_t each = 0; each < policies.size(); ++each)
+        if (name == policies[each].first) return each;
+    usage("no policy " + name);
 }
 
 double seconds_of(problem& one, causeway::task_pool& pool) {
@@ -61,11 +71,21 @@ double seconds_of(problem& one, causeway::task_pool& pool) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+void record(problem& one, causeway::task_pool& pool, const std::string& path) {
+    if (causeway_task_record_begin(pool.get()) == CAUSEWAY_TASKS_SUCCESS) {
+        (void)seconds_of(one, pool);
+        if (causeway_task_record_end(pool.get(), path.c_str()) == CAUSEWAY_TASKS_SUCCESS) return;
+    }
+    throw std::runtime_error(causeway_tasks_last_error());
+}
+
 int act(int argc, char** argv) {
     options with;
     bool advised = true;
     unsigned threads = 0, rounds = 5;
     std::vector<std::string_view> wanted;
+    std::vector<std::size_t> under;
+    std::string records;
     for (int each = 1; each < argc; ++each) {
         const std::string_view word = argv[each];
         const auto value = [&]() -> std::string {
@@ -77,6 +97,10 @@ int act(int argc, char** argv) {
         } else if (word == "--threads" || word == "--rounds") {
             const auto text = value();
             (word == "--threads" ? threads : rounds) = static_cast<unsigned>(std::strtoul(text.c_str(), nullptr, 10));
+        } else if (word == "--policy") {
+            under.push_back(policy_named(value()));
+        } else if (word == "--record") {
+            records = value();
         } else if (word == "--distribution") {
             const auto text = value();
             const auto known = std::find_if(distributions.begin(), distributions.end(),
@@ -91,6 +115,7 @@ int act(int argc, char** argv) {
         }
     }
     if (rounds == 0) usage("--rounds is a number above 0");
+    if (under.empty()) under = {0, 1, 2, 3};
 
     std::printf("%-10s %-15s %10s %10s %10s   nodes %u\n", "problem", "policy", "median ms", "quartiles", "",
                 causeway_node_count());
@@ -101,7 +126,7 @@ int act(int argc, char** argv) {
         const auto made = one.make(with);
         std::array<std::vector<double>, policies.size()> times;
         for (unsigned round = 0; round < rounds; ++round)
-            for (std::size_t each = 0; each < policies.size(); ++each) {
+            for (const auto each : under) {
                 causeway::task_pool pool({.policy = policies[each].second, .threads = threads});
                 times[each].push_back(seconds_of(*made, pool));
                 if (round == 0 && !made->is_right()) {
@@ -110,12 +135,15 @@ int act(int argc, char** argv) {
                     right = false;
                 }
             }
-        for (std::size_t each = 0; each < policies.size(); ++each) {
+        for (const auto each : under) {
             auto& its = times[each];
             std::sort(its.begin(), its.end());
             std::printf("%-10s %-15s %10.3f %10.3f %10.3f\n", one.name, policies[each].first, 1e3 * its[its.size() / 2],
                         1e3 * its[its.size() / 4], 1e3 * its[its.size() * 3 / 4]);
         }
+        if (records.empty()) continue;
+        causeway::task_pool pool({.policy = policies[under.front()].second, .threads = threads});
+        record(*made, pool, records + "/" + one.name + ".tasks");
     }
     return right ? 0 : 1;
 }

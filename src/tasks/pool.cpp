@@ -41,6 +41,7 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
         const auto core = threads < cores ? each * cores / threads : each % cores;
         node_of_worker.push_back(here.cores[core].node);
     }
+    m_node_of_worker = node_of_worker;
     m_grouping = m_policy->group(here, node_of_worker);
     m_reads_footprints = m_policy->reads_footprints();
     m_deals = m_policy->deals();
@@ -109,6 +110,7 @@ task* pool::make(std::size_t bytes, std::size_t alignment) {
     made->node = nullptr;
     made->load = 0;
     made->urgent = 0;
+    made->way = came_by::own_queue;
     made->void_of_work = 0;
     made->alignment = is_small ? 0 : static_cast<std::uint16_t>(std::max(alignment, alignof(std::max_align_t)));
     made->payload = is_small ? made->room : payload;
@@ -224,6 +226,7 @@ void pool::let_go(task* held) {
 }
 
 void pool::make_ready(task* ready, worker* from, std::span<const region> regions) {
+    if (__builtin_expect(m_record != nullptr, 0)) m_record->ready(ready->record, from ? from->position() : no_worker);
     auto group = deal(ready, from, regions);
     if (group == own_queue && from && !ready->urgent) {
         group = from->group();

@@ -66,6 +66,7 @@ class pool {
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
     [[nodiscard]] pool_statistics statistics() const;
     [[nodiscard]] const grouping& groups() const { return m_grouping; }
+    [[nodiscard]] const std::vector<unsigned>& node_of_worker() const { return m_node_of_worker; }
     /// Tasks that are submitted from now on are recorded. Set it while there are none.
     void set_record(run_record* record) { m_record = record; }
     /// The position of the calling worker; threads() for others.
@@ -105,6 +106,7 @@ class pool {
     std::unique_ptr<policy> m_policy;
     bool m_reads_footprints = false, m_deals = false;
     grouping m_grouping;
+    std::vector<unsigned> m_node_of_worker; ///< where its thread is bound
     std::vector<std::unique_ptr<group_queue>> m_groups;
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
     unsigned m_callers = 0;

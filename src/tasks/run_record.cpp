@@ -17,7 +17,7 @@ run_record::running::running(run_record& record, std::uint32_t which)
     t_others = 0;
 }
 
-void run_record::running::ended(unsigned worker) {
+void run_record::running::ended(unsigned worker, came_by way) {
     const auto end = m_record.now();
     {
         const std::lock_guard lock(m_record.m_mutex);
@@ -26,6 +26,7 @@ void run_record::running::ended(unsigned worker) {
         its.end = end;
         its.others = t_others;
         its.worker = worker;
+        its.way = way;
     }
     t_running = m_before;
     t_others = m_others_before + (end - m_begin);
@@ -38,6 +39,13 @@ std::uint32_t run_record::spawned(const void* group, std::span<const region> reg
     made.group = m_groups.emplace(group, static_cast<std::uint32_t>(m_groups.size())).first->second;
     made.regions.assign(regions.begin(), regions.end());
     return static_cast<std::uint32_t>(m_tasks.size() - 1);
+}
+
+void run_record::ready(std::uint32_t which, std::uint32_t from) {
+    const auto time = now();
+    const std::lock_guard lock(m_mutex);
+    m_tasks[which].ready = time;
+    m_tasks[which].from = from;
 }
 
 std::vector<recorded_task> run_record::tasks() const {

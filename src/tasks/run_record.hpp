@@ -2,6 +2,7 @@
 // What a pool did: tasks, their regions, when and where each of them ran. The simulator replays it.
 #pragma once
 
+#include "tasks/came_by.hpp"
 #include "tasks/region.hpp"
 
 #include <chrono>
@@ -20,6 +21,9 @@ struct recorded_task {
     std::int64_t begin = 0, end = 0; ///< nanoseconds since the record began
     std::int64_t others = 0;         ///< of them, those in which its worker ran other tasks while it waited
     unsigned worker = 0;
+    std::int64_t ready = 0;         ///< when all that it waited for was over
+    std::uint32_t from = no_worker; ///< who found that out, and queued or dealt it
+    came_by way = came_by::own_queue;
     static constexpr std::uint32_t none = ~0u;
 };
 
@@ -36,7 +40,7 @@ class run_record {
         running(const running&) = delete;
         running& operator=(const running&) = delete;
         /// The task `which` ran on this worker since this object was made.
-        void ended(unsigned worker);
+        void ended(unsigned worker, came_by way);
 
       private:
         run_record& m_record;
@@ -46,6 +50,8 @@ class run_record {
 
     /// Its number.
     std::uint32_t spawned(const void* group, std::span<const region> regions);
+    /// Nothing holds the task any more; the worker of this number puts it into a queue.
+    void ready(std::uint32_t which, std::uint32_t from);
     /// Call when no task is running.
     [[nodiscard]] std::vector<recorded_task> tasks() const;
 

@@ -72,7 +72,7 @@ void simulate(const causeway_simulation& asked, causeway_simulation_result& resu
     const auto policy = simulator::policy_named(policy_word, model.machine, asked.vicinity);
     const auto run = simulator::simulate(what, model, *policy, with);
     if (asked.timeline)
-        write_file(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word, true));
+        write_file(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word));
     result = {run.seconds,
               run.memory_seconds,
               run.own_bytes,
@@ -114,7 +114,8 @@ int causeway_task_record_end(causeway_task_pool* pool, const char* path) {
         if (!pool->record) throw transfer_error(status::invalid_value, "the record of a pool: none was begun");
         pool->set_record(nullptr);
         const auto tasks = std::exchange(pool->record, nullptr)->tasks();
-        simulator::write_record(path, tasks, process().memory().addresses());
+        simulator::write_record(path, tasks, process().memory().addresses(), pool->node_of_worker(),
+                                process().here.nodes.size());
     });
 }
 
@@ -122,6 +123,6 @@ int causeway_task_record_timeline(const char* record_path, const char* timeline_
     return guard([&] {
         simulator::outcome run;
         run.slices = simulator::read_record(record_path).slices;
-        write_file(timeline_path, simulator::timeline_of(run, record_path, false));
+        write_file(timeline_path, simulator::timeline_of(run, record_path));
     });
 }

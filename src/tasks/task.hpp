@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/spin_lock.hpp"
+#include "tasks/came_by.hpp"
 #include "tasks/dependences.hpp"
 
 #include <atomic>
@@ -36,6 +37,7 @@ struct alignas(64) task {
     std::uint16_t dealt_to = 0;
     std::uint16_t alignment = 0; ///< of payload memory of its own; else 0
     std::uint8_t urgent = 0;
+    came_by way = came_by::own_queue; ///< how it reached its worker
     std::uint8_t void_of_work = 0; ///< it ends without running
     alignas(std::max_align_t) std::byte room[inline_bytes];
 };

@@ -79,6 +79,7 @@ task* worker::from_inboxes(unsigned group) {
     if (!found) found = where.ordinary.take();
     if (!found) return nullptr;
     where.taken.fetch_add(1, std::memory_order_relaxed);
+    found->way = group == m_group ? came_by::deal : came_by::far_steal;
     if (found->load != 0) where.backlog.fetch_sub(found->load, std::memory_order_relaxed);
     return found;
 }
@@ -93,6 +94,7 @@ task* worker::from_members(unsigned group) {
             if (auto* const found = victim->steal_from()) {
                 m_pool.m_groups[group]->taken.fetch_add(1, std::memory_order_relaxed);
                 counts::more(group == m_group ? done.stolen : done.stolen_far);
+                found->way = group == m_group ? came_by::steal : came_by::far_steal;
                 return found;
             }
         ++m_next_victim;
@@ -209,7 +211,7 @@ void worker::run_here(task* which) {
         if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
             run_record::running running(*m_pool.m_record, which->record);
             call(which);
-            running.ended(m_position);
+            running.ended(m_position, which->way);
         } else {
             call(which);
         }

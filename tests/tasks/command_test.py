@@ -33,15 +33,21 @@ def main():
         events = json.loads(timeline.read_text(encoding="utf-8"))
         slices = [event for event in events["traceEvents"] if event["ph"] == "X"]
         check(len(slices) == 48 and {event["tid"] for event in slices} == set(range(6)), "48 tasks on 6 workers")
+        arrows = sum(event["ph"] == "s" for event in events["traceEvents"])
+        check(0 < arrows == sum(event["args"]["came"] != "own" for event in slices), "an arrow for each deal and steal")
         check("modelled" in events["otherData"]["title"], "the timeline says that it is modelled")
         record = pathlib.Path(folder, "run.tasks")
-        record.write_text("causeway tasks 1\ntask -1 0 0 2000000 0 0\nregion 4096 64 3 0\ntask -1 0 2000000 3000000 0 1\n"
+        record.write_text("causeway tasks 2\ntask -1 0 0 2000000 0 0 0 -1 own -1\nregion 4096 64 3 0\n"
+                          "task -1 0 2000000 3000000 0 1 1999000 0 stolen 0.5\n"
                           "region 4096 64 3 0\n", encoding="utf-8")
         done = run("simulate", str(record), "--policy", "central", "--machine", "node:1 core:2 pu:1")
         check(done.returncode == 0 and abs(float(done.stdout.splitlines()[2].split()[1]) - 3.0) < 0.1, "a chain of 3 ms", done)
         done = run("timeline", str(record), "-o", str(timeline))
-        check(done.returncode == 0 and len(json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]) == 5, "as it was", done)
-        record.write_text("causeway tasks 1\ntask -1 0 9 2 0 0\n", encoding="utf-8")
+        check(done.returncode == 0, "as it was", done)
+        events = json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"]
+        check([event["ph"] for event in events] == ["M", "M", "X", "M", "X", "s", "f"], "lanes, tasks, and an arrow for the steal")
+        check(events[4]["args"] == {"came": "stolen", "remote": 0.5} and events[5]["tid"] == 0 and events[6]["tid"] == 1, "the steal")
+        record.write_text("causeway tasks 2\ntask -1 0 9 2 0 0 0 -1 own -1\n", encoding="utf-8")
         done = run("simulate", str(record))
         check(done.returncode == 2 and "line 2" in done.stderr, "a bad record names its line", done)
 

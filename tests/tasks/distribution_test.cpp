@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <numeric>
 #include <random>
 #include <thread>
@@ -32,12 +33,14 @@ class noting_binder final : public page_binder {
     };
     explicit noting_binder(notes& to) : m_notes(to) {}
     bool bind(void* address, std::size_t bytes, unsigned node) override {
+        const std::lock_guard lock(m_mutex);
         ++m_notes.calls;
         for (std::size_t each = 0; each < bytes; each += 4096)
             m_notes.node_of_page[reinterpret_cast<std::uintptr_t>(address) + each] = node;
         return !m_notes.refuses;
     }
     bool interleave(void* address, std::size_t bytes) override {
+        const std::lock_guard lock(m_mutex);
         ++m_notes.calls;
         // As the kernel does: by the number of the page.
         for (std::size_t each = 0; each < bytes; each += 4096) {
@@ -50,6 +53,7 @@ class noting_binder final : public page_binder {
 
   private:
     notes& m_notes;
+    std::mutex m_mutex; // guards m_notes while threads allocate
 };
 
 struct several_nodes : testing::Test {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
 #include <optional>
 #include <sstream>
 
@@ -17,7 +18,7 @@ namespace causeway::tasks::simulator {
 
 namespace {
 
-constexpr const char* first_line = "causeway tasks 1";
+constexpr const char* first_line = "causeway tasks 2";
 constexpr std::array<const char*, 5> words = {"standard", "fine", "coarse", "local", "plugin"};
 
 /// Where the simulator puts what a record has, by the record's address.
@@ -39,9 +40,18 @@ class moved_addresses {
     std::map<std::uintptr_t, std::pair<std::uint64_t, std::uintptr_t>> m_known;
 };
 
+/// Of the bytes whose node is known, those on other nodes; -1 if there are none.
+double remote_part(const recorded_task& task, const address_map& addresses, unsigned node, std::size_t nodes) {
+    std::vector<std::uint64_t> bytes(nodes);
+    for (const auto& each : task.regions) (void)addresses.count(each, bytes.data());
+    const auto all = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+    return all == 0 ? -1 : 1 - static_cast<double>(bytes[node]) / static_cast<double>(all);
+}
+
 } // namespace
 
-void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses) {
+void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses,
+                  std::span<const unsigned> node_of_worker, std::size_t nodes) {
     std::ofstream file(path);
     const auto failed = [&] {
         return transfer_error(status::io_error, "writing the record " + path + ": " + errno_text(errno), errno);
@@ -56,7 +66,11 @@ void write_record(const std::string& path, const std::vector<recorded_task>& tas
         file << "allocation " << begin << ' ' << its->bytes << ' ' << words[static_cast<std::size_t>(its->how)] << '\n';
     for (const auto& task : tasks) {
         file << "task " << (task.parent == recorded_task::none ? -1 : std::int64_t{task.parent}) << ' ' << task.group
-             << ' ' << task.begin << ' ' << task.end << ' ' << task.others << ' ' << task.worker << '\n';
+             << ' ' << task.begin << ' ' << task.end << ' ' << task.others << ' ' << task.worker << ' '
+             << (task.ready == 0 ? task.begin : task.ready) << ' '
+             << (task.from == no_worker ? -1 : std::int64_t{task.from}) << ' '
+             << came_by_words[static_cast<std::size_t>(task.way)] << ' '
+             << remote_part(task, addresses, node_of_worker[task.worker], nodes) << '\n';
         for (const auto& each : task.regions)
             file << "region " << each.begin << ' ' << each.bytes << ' ' << static_cast<int>(each.how) << ' '
                  << each.most_used << '\n';
@@ -89,12 +103,18 @@ record_content read_record(const std::string& path) {
             if (!(in >> begin >> bytes >> word)) throw refuse("an allocation has a begin, bytes and a distribution");
             moved.add(read.replay, begin, bytes, distribution_of(word).value_or(distribution::fine));
         } else if (kind == "task") {
-            std::int64_t parent = 0, begin = 0, end = 0, others = 0;
+            std::int64_t parent = 0, begin = 0, end = 0, others = 0, ready = 0, from = 0;
             std::uint32_t group = 0;
             unsigned worker = 0;
-            if (!(in >> parent >> group >> begin >> end >> others >> worker) || end < begin)
+            double remote = 0;
+            std::string way;
+            if (!(in >> parent >> group >> begin >> end >> others >> worker >> ready >> from >> way >> remote) ||
+                end < begin)
                 throw refuse(
-                    "a task has a parent, a group, a begin, an end after it, the time of others, and a worker");
+                    "a task has a parent, a group, a begin, an end after it, the time of others, a worker, the "
+                    "time when it was ready, by whom, how it came, and its remote part");
+            const auto known = std::find(came_by_words.begin(), came_by_words.end(), way);
+            if (known == came_by_words.end()) throw refuse("no way of a task: " + way);
             const auto self = static_cast<std::uint32_t>(read.replay.tasks.size());
             if (parent >= static_cast<std::int64_t>(self)) throw refuse("the task's parent comes behind it");
             if (group > self) throw refuse("groups are numbered in the order in which tasks name them");
@@ -103,8 +123,10 @@ record_content read_record(const std::string& path) {
             made.group = group;
             made.its.seconds = static_cast<double>(std::max<std::int64_t>(0, end - begin - others)) * 1e-9;
             if (parent >= 0) read.replay.tasks[static_cast<std::size_t>(parent)].waits_for_children = true;
-            read.slices.push_back(
-                {self, worker, static_cast<double>(begin) * 1e-9, static_cast<double>(end) * 1e-9, 0});
+            read.slices.push_back({self, worker, static_cast<double>(begin) * 1e-9, static_cast<double>(end) * 1e-9,
+                                   remote, static_cast<double>(ready) * 1e-9,
+                                   from < 0 ? no_worker : static_cast<std::uint32_t>(from),
+                                   static_cast<came_by>(known - came_by_words.begin())});
         } else if (kind == "region") {
             std::uintptr_t begin = 0;
             std::uint64_t bytes = 0;

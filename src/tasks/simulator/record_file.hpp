@@ -7,15 +7,18 @@
 #include "tasks/simulator/program.hpp"
 #include "tasks/simulator/simulator.hpp"
 
+#include <span>
 #include <string>
 #include <vector>
 
 namespace causeway::tasks::simulator {
 
-/// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER` (nanoseconds)
-/// and, below its task, `region BEGIN BYTES ACCESS MOST_USED`. Allocations are those that regions lie in. Throws
-/// transfer_error with the cause.
-void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses);
+/// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER READY FROM WAY
+/// REMOTE` (nanoseconds; the worker that made it ready, or -1; a word of came_by_words; the part of its bytes that lie
+/// on other nodes than the worker's, -1 if none are known) and, below its task, `region BEGIN BYTES ACCESS MOST_USED`.
+/// Allocations are those that regions lie in. Throws transfer_error with the cause.
+void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses,
+                  std::span<const unsigned> node_of_worker, std::size_t nodes);
 
 struct record_content {
     program replay;            ///< with the time that each task took

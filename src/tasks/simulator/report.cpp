@@ -47,34 +47,39 @@ best_found find_best(const program& what, const std::string& paper_name, const c
     return best;
 }
 
-std::string timeline_of(const outcome& run, const std::string& title, bool has_remote_bytes) {
+std::string timeline_of(const outcome& run, const std::string& title) {
     std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":\"" + title + "\"},\"traceEvents\":[\n";
     text += "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"" + title + "\"}}";
     // The colours that viewers know by name, from green to blue as the paper has it.
     constexpr std::array<const char*, 5> colours = {"good", "thread_state_running", "thread_state_runnable",
                                                     "rail_load", "rail_response"};
     std::map<unsigned, bool> lanes;
-    std::array<char, 320> line{};
+    std::array<char, 400> line{};
+    const auto add = [&](const char* format, auto... values) {
+        std::snprintf(line.data(), line.size(), format, values...);
+        text += line.data();
+    };
+    const auto lane = [&](unsigned worker) {
+        if (lanes.emplace(worker, true).second)
+            add(",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
+                worker, worker);
+    };
     for (const auto& each : run.slices) {
-        if (lanes.emplace(each.worker, true).second) {
-            std::snprintf(
-                line.data(), line.size(),
-                ",\n{\"ph\":\"M\",\"pid\":1,\"tid\":%u,\"name\":\"thread_name\",\"args\":{\"name\":\"worker %u\"}}",
-                each.worker, each.worker);
-            text += line.data();
-        }
-        const auto colour = std::min<std::size_t>(static_cast<std::size_t>(each.remote * 5), 4);
-        std::snprintf(line.data(), line.size(),
-                      ",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"task %u\"",
-                      each.worker, each.begin * 1e6, (each.end - each.begin) * 1e6, each.task);
-        text += line.data();
-        std::snprintf(line.data(), line.size(), ",\"cname\":\"%s\",\"args\":{\"remote\":%.3f}}", colours[colour],
-                      each.remote);
-        if (!has_remote_bytes) {
-            text += '}';
-            continue;
-        }
-        text += line.data();
+        lane(each.worker);
+        const auto* const way = came_by_words[static_cast<std::size_t>(each.way)];
+        add(",\n{\"ph\":\"X\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"dur\":%.3f,\"name\":\"task %u\"", each.worker,
+            each.begin * 1e6, (each.end - each.begin) * 1e6, each.task);
+        if (each.remote < 0)
+            add(",\"args\":{\"came\":\"%s\"}}", way);
+        else
+            add(",\"cname\":\"%s\",\"args\":{\"came\":\"%s\",\"remote\":%.3f}}",
+                colours[std::min<std::size_t>(static_cast<std::size_t>(each.remote * 5), 4)], way, each.remote);
+        if (each.way == came_by::own_queue || each.from == no_worker) continue;
+        lane(each.from);
+        add(",\n{\"ph\":\"s\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%u,\"cat\":\"%s\",\"name\":\"%s\"}", each.from,
+            each.ready * 1e6, each.task, way, way);
+        add(",\n{\"ph\":\"f\",\"bp\":\"e\",\"pid\":1,\"tid\":%u,\"ts\":%.3f,\"id\":%u,\"cat\":\"%s\",\"name\":\"%s\"}",
+            each.worker, each.begin * 1e6, each.task, way, way);
     }
     return text + "\n]}\n";
 }

@@ -125,6 +125,9 @@ class run {
         dependence_node* node = nullptr;
         unsigned children = 0; ///< that are not over
         bool ran = false;
+        double ready = 0;
+        unsigned from = 0;
+        came_by way = came_by::own_queue;
     };
 
     void build_order() {
@@ -162,6 +165,8 @@ class run {
     }
 
     void make_ready(std::uint32_t task, unsigned by) {
+        m_tasks[task].ready = m_now;
+        m_tasks[task].from = by;
         if (m_with.greedy) {
             m_greedy.push_back(task);
             return;
@@ -219,10 +224,14 @@ class run {
             self.queue.pop_back();
             return task;
         }
-        if (const auto task = from_inbox(self.group); task != none) return task;
+        if (const auto task = from_inbox(self.group); task != none) {
+            m_tasks[task].way = came_by::deal;
+            return task;
+        }
         delay = m_model.steal;
         if (const auto task = from_members(self, self.group); task != none) {
             ++m_outcome.stolen;
+            m_tasks[task].way = came_by::steal;
             return task;
         }
         bool watched_one_is_there = false;
@@ -237,6 +246,7 @@ class run {
             } else if (dealt <= each.spared) {
                 if (const auto task = from_members(self, each.group); task != none) {
                     ++m_outcome.stolen_far;
+                    m_tasks[task].way = came_by::far_steal;
                     return task;
                 }
                 if (dealt == 0) continue;
@@ -256,6 +266,7 @@ class run {
             if (task == none) task = from_members(self, each.group);
             if (task == none) continue;
             ++m_outcome.stolen_far;
+            m_tasks[task].way = came_by::far_steal;
             return task;
         }
         if (!watched_one_is_there) self.starving_since = never;
@@ -342,6 +353,10 @@ class run {
             for (std::size_t node = 0; node < m_nodes; ++node)
                 m_bytes[node] += static_cast<double>(m_counts[node]) * passes;
         }
+        // A measured time has its memory in it: as much as near memory takes.
+        if (its.its.seconds > 0)
+            self.compute = std::max(delay, self.compute -
+                                               std::accumulate(m_bytes.begin(), m_bytes.end(), 0.0) * m_model.own_byte);
         self.bytes.clear();
         for (unsigned node = 0; node < m_nodes; ++node)
             if (m_bytes[node] > 0) {
@@ -400,7 +415,9 @@ class run {
         m_outcome.remote_bytes += self.remote_bytes;
         if (m_with.keep_slices) {
             const double sum = self.own_bytes + self.remote_bytes;
-            m_outcome.slices.push_back({task, which, self.begin, m_now, sum > 0 ? self.remote_bytes / sum : 0});
+            const auto& its = m_tasks[task];
+            m_outcome.slices.push_back(
+                {task, which, self.begin, m_now, sum > 0 ? self.remote_bytes / sum : 0, its.ready, its.from, its.way});
         }
         m_tasks[task].ran = true;
         settle(task, which);

@@ -2,6 +2,7 @@
 // Runs a program on a modelled machine under a policy, event by event.
 #pragma once
 
+#include "tasks/came_by.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/simulator/cost_model.hpp"
 #include "tasks/simulator/program.hpp"
@@ -22,7 +23,10 @@ struct slice {
     std::uint32_t task = 0;
     unsigned worker = 0;
     double begin = 0, end = 0;
-    double remote = 0; ///< the part of its bytes that came from other nodes
+    double remote = 0; ///< the part of its bytes that came from other nodes; negative if that is not known
+    double ready = 0;
+    std::uint32_t from = no_worker; ///< the worker that made it ready
+    came_by way = came_by::own_queue;
 };
 
 /// All modelled.
