@@ -18,10 +18,12 @@ class device_window final : public strategy {
     /// Within one device two processes take turns of 150 us.
     [[nodiscard]] bool suits(const route& way) const override {
         const bool within_one = same_device(way.source.device, way.target.device);
-        const auto least = within_one                   ? smallest_within_one
-                           : is_there(way)              ? smallest_in_window
-                           : !way.touches(medium::rank) ? smallest_of_peers
-                                                        : smallest_linked;
+        const bool is_half_there = way.source.in_window != way.target.in_window;
+        const auto least = within_one                                    ? smallest_within_one
+                           : is_there(way)                               ? smallest_in_window
+                           : !way.touches(medium::rank) && is_half_there ? smallest_half_there
+                           : !way.touches(medium::rank)                  ? smallest_of_peers
+                                                                         : smallest_linked;
         return way.bytes >= least && !way.source.can_map && !way.target.can_map;
     }
     [[nodiscard]] plan make(const route& way) const override {
@@ -52,6 +54,8 @@ class device_window final : public strategy {
 
     /// Without steps on the device, 20 us for anything up to 512 KiB: less than a message that carries its bytes along.
     static constexpr std::size_t smallest_in_window = (std::size_t{4} << 10) + 1;
+    /// One copy on a device and one over the link.
+    static constexpr std::size_t smallest_half_there = std::size_t{64} << 10;
     /// Within one process 1 MiB takes 111 to 153 us this way, and 105 to 129 through the host (two H100).
     static constexpr std::size_t smallest_of_peers = std::size_t{2} << 20;
     /// Between ranks 4 MiB take 222 us this way, 304 through the host, both ways 493 and 522 (one H200).
