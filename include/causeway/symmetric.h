@@ -13,9 +13,9 @@
  * which others see their effects is in docs/memory-model.md.
  *
  * Where all PEs are on one node and their devices' memory is the host's, each reads and writes the other heaps itself,
- * and an address is the memory itself. Elsewhere the engine of the other PE serves it, by messages: bytes go as those
- * of clEnqueueSendBuffer do. Touching an address of a device's own memory on the host ends the program, with a message
- * that says so.
+ * and an address is the memory itself. Between GPUs of a node with a direct link the initiator's GPU copies. Elsewhere
+ * the engine of the other PE serves it, by messages: bytes go as those of clEnqueueSendBuffer do. Touching an address
+ * of a device's own memory on the host ends the program, with a message that says so.
  *
  * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all
  * PEs call it, and make their collective calls in the same order.

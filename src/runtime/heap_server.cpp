@@ -22,20 +22,26 @@ using transfer::step;
 
 failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
+endpoints::heap_atomic atomic_of(const heap_message& message) {
+    return {.offset = message.word_offset,
+            .bytes = message.word_bytes,
+            .what = static_cast<endpoints::atomic_operation>(message.operation),
+            .operand = message.operand,
+            .compared = message.compared};
+}
+
 /// Of a part of a command that has had its turn, the order of the heap's operations asks no more.
 enum class in_order { yes, no };
 
 /// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was
 /// asked for.
-class asked_endpoint final : public transfer::endpoint, private endpoints::heap_waiter {
+class asked_endpoint final : public transfer::endpoint {
   public:
-    asked_endpoint(std::shared_ptr<heap_server> server, int pe, const heap_message& request, std::string name,
+    asked_endpoint(const std::shared_ptr<heap_server>& server, int pe, const heap_message& request, std::string name,
                    in_order order = in_order::yes)
-        : m_server(std::move(server)), m_pe(pe), m_request(request), m_name(std::move(name)) {
-        if (order == in_order::yes)
-            m_place.emplace(m_server->served()->order(), endpoints::operation_order::kind::plain);
+        : m_heap(server->served()), m_asking(server), m_pe(pe), m_request(request), m_name(std::move(name)) {
+        if (order == in_order::yes) m_place.emplace(m_heap->order(), endpoints::operation_order::kind::plain);
     }
-    ~asked_endpoint() override { let_go(); }
 
     /// What waits for the same PE, and ends when nothing comes of the request. Lives as long as this.
     void takes_along(transfer::flow* bytes) { m_bytes_flow = bytes; }
@@ -54,14 +60,14 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
         m_bytes = request.bytes;
         m_opening = &done;
         if (m_place) {
-            m_place->wait([this] { ask(); });
+            m_place->wait([this] { begin(); });
         } else {
-            ask();
+            begin();
         }
     }
     /// What has been asked for is done, and the answer comes soon.
     void cancel() override {
-        if (m_opening != nullptr && m_number == 0) finish(cancelled());
+        if (m_opening != nullptr && !m_asking.is_under_way()) finish(cancelled());
     }
     void close(std::size_t, const failure& error, step& done) override {
         leave(error);
@@ -69,42 +75,34 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
     }
 
   private:
-    bool look() override { return false; }
-    void give_up(const failure& why) override {
-        m_is_waiting = false;
-        finish(why);
-    }
-    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
-    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
-
-    void ask() {
-        if (const auto gone = of().absence_of(m_pe, of().waits().now())) {
+    void begin() {
+        if (const auto gone = m_heap->absence_of(m_pe, m_heap->waits().now())) {
             finish(gone);
             return;
         }
-        of().waits().add(*this);
-        m_is_waiting = true;
-        m_number = m_server->ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) {
-            m_number = 0;
-            std::memcpy(m_before.data(), &before, sizeof before);
-            finish(error);
-        });
+        if (m_request.what == heap_message::kind::atomic && m_heap->is_near(m_pe)) {
+            if (auto* const kept = m_heap->words(m_pe).find(m_request.word_offset, m_request.word_bytes)) {
+                answered({}, endpoints::carry_out(atomic_of(m_request), kept));
+                return;
+            }
+        }
+        m_asking.ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) { answered(error, before); });
+    }
+    void answered(const failure& error, std::uint64_t before) {
+        std::memcpy(m_before.data(), &before, sizeof before);
+        finish(error);
     }
     void leave(const failure& why = {}) {
         if (m_place) m_place->leave(why);
     }
-    void let_go() {
-        if (std::exchange(m_is_waiting, false)) of().waits().remove(*this);
-        if (m_number != 0) m_server->forget(std::exchange(m_number, 0));
-    }
     void finish(const failure& error) {
-        let_go();
         if (error) leave(error);
         if (error && m_bytes_flow != nullptr && !m_bytes_flow->finished()) m_bytes_flow->cancel(error);
         std::exchange(m_opening, nullptr)->finish({m_bytes, error});
     }
 
-    std::shared_ptr<heap_server> m_server;
+    std::shared_ptr<endpoints::heap> m_heap;
+    heap_request m_asking;
     std::optional<endpoints::operation_order::place> m_place;
     int m_pe;
     heap_message m_request;
@@ -113,8 +111,6 @@ class asked_endpoint final : public transfer::endpoint, private endpoints::heap_
     std::size_t m_bytes = 0;
     transfer::flow* m_bytes_flow = nullptr;
     step* m_opening = nullptr;
-    bool m_is_waiting = false;
-    std::uint64_t m_number = 0; // of the request, while it is not answered
 };
 
 class served_wait final : public transfer::endpoint, private endpoints::heap_waiter {
@@ -131,6 +127,13 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
         m_opening = &done;
         of().waits().add(*this);
         m_is_waiting = true;
+        if (!m_server->has_host_memory() &&
+            m_server->keep_word(m_what.offset, m_what.bytes, [alive = std::weak_ptr(m_self)](const failure& error) {
+                if (const auto self = alive.lock(); self && error) (*self)->fail(error);
+            })) {
+            if (m_opening != nullptr && compares()) finish({});
+            return;
+        }
         m_number = m_server->await(m_what, [this](const failure& error) {
             m_number = 0;
             finish(error);
@@ -141,7 +144,19 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
     }
 
   private:
-    bool look() override { return false; }
+    bool look() override {
+        if (m_number != 0 || m_server->has_host_memory() || !compares()) return false;
+        m_is_waiting = false;
+        finish({});
+        return true;
+    }
+    [[nodiscard]] bool compares() const {
+        const auto* const kept = m_server->kept_word(m_what.offset, m_what.bytes);
+        return kept != nullptr && endpoints::holds(m_what, kept);
+    }
+    void fail(const failure& why) {
+        if (m_opening != nullptr) finish(why);
+    }
     void give_up(const failure& why) override {
         m_is_waiting = false;
         auto whole = why;
@@ -162,7 +177,8 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
     endpoints::awaited_word m_what;
     step* m_opening = nullptr;
     bool m_is_waiting = false;
-    std::uint64_t m_number = 0;
+    std::uint64_t m_number = 0; // of a wait for a word that is not kept
+    std::shared_ptr<served_wait*> m_self = std::make_shared<served_wait*>(this); // for who may tell it too late
 };
 
 } // namespace
@@ -173,8 +189,7 @@ struct heap_server::outgoing final : comm::operation {
     void over(const comm::arrival& result) override {
         const auto failed = result.error;
         const auto number = message.number;
-        const bool is_request = message.what == heap_message::kind::put || message.what == heap_message::kind::get ||
-                                message.what == heap_message::kind::atomic;
+        const bool is_request = message.what < heap_message::kind::arrival;
         const auto kept = server;
         auto& all = *kept;
         all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
@@ -193,7 +208,8 @@ struct heap_server::outgoing final : comm::operation {
 
 heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space,
                          endpoints::device_place device, std::byte* memory)
-    : m_process(process), m_heap(std::move(served)), m_space(space), m_device(std::move(device)), m_memory(memory) {}
+    : m_process(process), m_heap(std::move(served)), m_space(space), m_device(std::move(device)), m_memory(memory),
+      m_words_kept(m_heap->words(m_heap->pe())) {}
 
 heap_server::~heap_server() = default;
 
@@ -250,14 +266,21 @@ void heap_server::take(int from, const heap_message& message) {
     case heap_message::kind::put: serve_put(from, message); break;
     case heap_message::kind::get: serve_get(from, message); break;
     case heap_message::kind::atomic:
-        work_on_word({.offset = message.word_offset,
-                      .bytes = message.word_bytes,
-                      .what = static_cast<endpoints::atomic_operation>(message.operation),
-                      .operand = message.operand,
-                      .compared = message.compared},
-                     [this, from, message](const failure& error, std::uint64_t before) {
-                         answer(from, message, error, before);
-                     });
+        if (message.has_word != 0 && m_memory == nullptr)
+            (void)keep_word(message.word_offset, message.word_bytes, [](const failure&) {});
+        work_on_word(atomic_of(message), [this, from, message](const failure& error, std::uint64_t before) {
+            answer(from, message, error, before);
+        });
+        break;
+    case heap_message::kind::write_back:
+        write_back(message.offset, message.bytes,
+                   [this, from, message](const failure& error) { answer(from, message, error); });
+        break;
+    case heap_message::kind::reload:
+        reload(message.offset, message.bytes, [this, from, message](const failure& error) {
+            changed(message.offset, message.bytes);
+            answer(from, message, error);
+        });
         break;
     case heap_message::kind::arrival:
         m_heap->note_arrival(from, {.number = message.value,
@@ -289,37 +312,54 @@ std::unique_ptr<transfer::endpoint> heap_server::device_part(const heap_message&
     return endpoints::make_box_endpoint(m_process.devices(), m_device, shape);
 }
 
+/// Where the bytes of a request lie in the heap, and what of it is between them.
+static std::size_t reach_of(const heap_message& message) {
+    if (message.is_box == 0) return message.bytes;
+    return (message.region[2] - 1) * message.slice_pitch + (message.region[1] - 1) * message.row_pitch +
+           message.region[0];
+}
+
 void heap_server::serve_put(int from, const heap_message& message) {
-    const auto behind = [this, from, message](const failure& error) {
-        if (error) {
+    const auto signal = [this, from, message](const failure& error) {
+        if (error || message.has_word == 0) {
             answer(from, message, error);
             return;
         }
-        const auto reach = message.is_box == 0 ? message.bytes
-                                               : (message.region[2] - 1) * message.slice_pitch +
-                                                     (message.region[1] - 1) * message.row_pitch + message.region[0];
-        if (message.bytes != 0) changed(message.offset, reach);
-        if (message.has_word == 0) {
-            answer(from, message, {});
-            return;
-        }
+        if (m_memory == nullptr) (void)keep_word(message.word_offset, 8, [](const failure&) {});
         work_on_word({.offset = message.word_offset,
                       .what = static_cast<endpoints::atomic_operation>(message.operation),
                       .operand = message.operand},
                      [this, from, message](const failure& failed, std::uint64_t) { answer(from, message, failed); });
     };
     if (message.bytes == 0) {
-        behind({});
+        signal({});
         return;
     }
-    submit(endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr),
-           device_part(message), message.bytes, behind);
+    const auto reach = reach_of(message);
+    // A word that the put changes only a part of.
+    write_back(message.offset, reach, [this, from, message, reach, signal](const failure& error) {
+        if (error) {
+            signal(error);
+            return;
+        }
+        submit(
+            endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr),
+            device_part(message), message.bytes, [this, message, reach, signal](const failure& failed) {
+                reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
+                    if (!failed) changed(message.offset, reach);
+                    signal(failed ? failed : unread);
+                });
+            });
+    });
 }
 
 void heap_server::serve_get(int from, const heap_message& message) {
-    submit(device_part(message),
-           endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)),
-           message.bytes, [this, from, message](const failure& error) { answer(from, message, error); });
+    // A failure is that of the device, which the get meets, too.
+    write_back(message.offset, reach_of(message), [this, from, message](const failure&) {
+        submit(device_part(message),
+               endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)),
+               message.bytes, [this, from, message](const failure& error) { answer(from, message, error); });
+    });
 }
 
 void heap_server::answer(int to, const heap_message& request, const failure& error, std::uint64_t before) {
@@ -343,48 +383,141 @@ void heap_server::submit(std::vector<std::unique_ptr<transfer::flow>> flows, end
 }
 
 void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done) {
-    if (m_memory != nullptr) {
-        const auto before = endpoints::carry_out(what, m_memory + what.offset);
+    auto* const word = m_memory != nullptr ? m_memory + what.offset
+                       : m_words.empty()   ? m_words_kept.find(what.offset, what.bytes)
+                                           : nullptr;
+    if (word != nullptr) {
+        const auto before = endpoints::carry_out(what, word);
         done({}, before);
         if (what.what != endpoints::atomic_operation::fetch) changed(what.offset, what.bytes);
         return;
     }
-    auto job = std::make_unique<word_job>();
-    job->what = what;
-    job->done = std::move(done);
-    m_words.push_back(std::move(job));
-    if (m_words.size() == 1) begin_word();
+    const bool is_kept_otherwise = m_words_kept.overlaps(what.offset, what.bytes) &&
+                                   !m_words_kept.knows(what.offset, what.bytes);
+    if (is_kept_otherwise) write_back(what.offset, what.bytes, [](const failure&) {});
+    add_word_job(word_job::kind::atomic, what,
+                 [this, what, is_kept_otherwise, done = std::move(done)](const failure& error, std::uint64_t before) {
+                     if (is_kept_otherwise) reload(what.offset, what.bytes, [](const failure&) {});
+                     done(error, before);
+                 });
+}
+
+bool heap_server::keep_word(std::size_t offset, std::size_t bytes, ended then) {
+    if (m_words_kept.find(offset, bytes) != nullptr) {
+        then({});
+        return true;
+    }
+    if (!m_words_kept.knows(offset, bytes) && !m_words_kept.begin(offset, bytes)) return false;
+    add_word_job(word_job::kind::load, {.offset = offset, .bytes = bytes},
+                 [then = std::move(then)](const failure& error, std::uint64_t) { then(error); });
+    return true;
+}
+
+void heap_server::write_back(std::size_t offset, std::size_t bytes, ended then) {
+    if (m_memory != nullptr || !m_words_kept.overlaps(offset, bytes)) {
+        then({});
+        return;
+    }
+    // Several may have one end: the last job's.
+    const auto first = std::make_shared<failure>();
+    m_words_kept.for_each(offset, bytes, [&](std::size_t word_offset, std::size_t word_bytes) {
+        add_word_job(word_job::kind::write_back, {.offset = word_offset, .bytes = word_bytes},
+                     [first](const failure& error, std::uint64_t) {
+                         if (error && !*first) *first = error;
+                     });
+    });
+    add_word_job(word_job::kind::none, {},
+                 [first, then = std::move(then)](const failure&, std::uint64_t) { then(*first); });
+}
+
+void heap_server::reload(std::size_t offset, std::size_t bytes, ended then) {
+    if (m_memory != nullptr || !m_words_kept.overlaps(offset, bytes)) {
+        then({});
+        return;
+    }
+    const auto first = std::make_shared<failure>();
+    m_words_kept.for_each(offset, bytes, [&](std::size_t word_offset, std::size_t word_bytes) {
+        m_words_kept.reload(word_offset, word_bytes);
+        add_word_job(word_job::kind::load, {.offset = word_offset, .bytes = word_bytes},
+                     [first](const failure& error, std::uint64_t) {
+                         if (error && !*first) *first = error;
+                     });
+    });
+    add_word_job(word_job::kind::none, {},
+                 [first, then = std::move(then)](const failure&, std::uint64_t) { then(*first); });
 }
 
 std::unique_ptr<transfer::endpoint> heap_server::own_range(std::size_t offset) {
     return endpoints::make_range_endpoint(m_process.devices(), m_device, offset);
 }
 
+void heap_server::add_word_job(word_job::kind is, const endpoints::heap_atomic& what, answered done) {
+    m_words.push_back(std::make_unique<word_job>(word_job{.is = is, .what = what, .done = std::move(done)}));
+    if (m_words.size() == 1) begin_word();
+}
+
+void heap_server::end_word(const failure& error, std::uint64_t before) {
+    // It has its place until it is told: those behind it come later.
+    const auto over = std::move(m_words.front());
+    over->done(error, before);
+    const bool has_changed = over->is == word_job::kind::atomic &&
+                             over->what.what != endpoints::atomic_operation::fetch;
+    if (!error && has_changed) changed(over->what.offset, over->what.bytes);
+    m_words.pop_front();
+    if (!m_words.empty()) begin_word();
+}
+
 void heap_server::begin_word() {
     auto& job = *m_words.front();
-    const auto end = [this](const failure& error, std::uint64_t before) {
-        const auto over = std::move(m_words.front());
-        m_words.pop_front();
-        if (!m_words.empty()) begin_word();
-        over->done(error, before);
-        if (!error && over->what.what != endpoints::atomic_operation::fetch)
-            changed(over->what.offset, over->what.bytes);
+    const auto offset = job.what.offset, bytes = job.what.bytes;
+    auto* const kept = job.is == word_job::kind::none ? nullptr : m_words_kept.find(offset, bytes);
+    const auto write = [this, &job, offset, bytes](std::uint64_t before) {
+        submit(endpoints::make_host_endpoint(job.bytes.data()), own_range(offset), bytes,
+               [this, before](const failure& error) { end_word(error, before); });
     };
-    const auto write = [this, &job, end] {
-        const auto before = endpoints::carry_out(job.what, job.bytes.data());
-        if (job.what.what == endpoints::atomic_operation::fetch) {
-            end({}, before);
+    switch (job.is) {
+    case word_job::kind::none: end_word({}, 0); return;
+    case word_job::kind::write_back:
+        if (kept == nullptr) { // it is removed, or the device's memory is newer
+            end_word({}, 0);
             return;
         }
-        submit(endpoints::make_host_endpoint(job.bytes.data()), own_range(job.what.offset), job.what.bytes,
-               [end, before](const failure& error) { end(error, before); });
-    };
-    submit(own_range(job.what.offset), endpoints::make_host_endpoint(job.bytes.data()), job.what.bytes,
-           [end, write](const failure& error) {
-               if (error) {
-                   end(error, 0);
+        std::memcpy(job.bytes.data(), kept, bytes);
+        write(0);
+        return;
+    case word_job::kind::load:
+        if (kept != nullptr) {
+            end_word({}, 0);
+            return;
+        }
+        break;
+    case word_job::kind::atomic:
+        if (kept != nullptr) {
+            end_word({}, endpoints::carry_out(job.what, kept));
+            return;
+        }
+        break;
+    }
+    submit(own_range(offset), endpoints::make_host_endpoint(job.bytes.data()), bytes,
+           [this, &job, write, offset, bytes](const failure& error) {
+               if (job.is == word_job::kind::load) {
+                   std::uint64_t value = 0;
+                   std::memcpy(&value, job.bytes.data(), bytes);
+                   if (error) {
+                       m_words_kept.remove(offset, bytes);
+                   } else {
+                       m_words_kept.keep(offset, bytes, value);
+                   }
+                   end_word(error, value);
+               } else if (error) {
+                   end_word(error, 0);
                } else {
-                   write();
+                   const auto before = endpoints::carry_out(job.what, job.bytes.data());
+                   if (job.what.what == endpoints::atomic_operation::fetch) {
+                       end_word({}, before);
+                   } else {
+                       write(before);
+                   }
                }
            });
 }
@@ -428,6 +561,34 @@ void heap_server::look_at(std::uint64_t number) {
                          look_at(number);
                      }
                  });
+}
+
+void heap_request::ask(int pe, const heap_message& what, heap_server::answered then) {
+    m_pe = pe;
+    m_then = std::move(then);
+    of().waits().add(*this);
+    m_is_waiting = true;
+    m_number = m_server->ask(pe, what, [this](const failure& error, std::uint64_t before) {
+        m_number = 0;
+        end(error, before);
+    });
+}
+
+void heap_request::drop() {
+    if (std::exchange(m_is_waiting, false)) of().waits().remove(*this);
+    if (m_number != 0) m_server->forget(std::exchange(m_number, 0));
+    m_then = nullptr;
+}
+
+void heap_request::give_up(const failure& why) {
+    m_is_waiting = false;
+    end(why, 0);
+}
+
+void heap_request::end(const failure& error, std::uint64_t before) {
+    const auto then = std::exchange(m_then, nullptr);
+    drop();
+    then(error, before);
 }
 
 static heap_message request_for(heap_message::kind what, const endpoints::heap_place& where, std::size_t bytes) {
@@ -507,7 +668,11 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_pt
 void heap_server::bring(const endpoints::heap_place& from, std::size_t bytes,
                         std::unique_ptr<transfer::endpoint> target, ended then) {
     if (from.pe == m_heap->pe()) {
-        submit(own_range(from.offset), std::move(target), bytes, std::move(then));
+        // Kept until then by what is called.
+        const auto kept = std::make_shared<std::unique_ptr<transfer::endpoint>>(std::move(target));
+        write_back(from.offset, bytes, [this, from, bytes, kept, then = std::move(then)](const failure&) {
+            submit(own_range(from.offset), std::move(*kept), bytes, then);
+        });
     } else {
         submit(asked_get(shared_from_this(), std::move(target), from, bytes, in_order::no), std::move(then));
     }

@@ -27,13 +27,15 @@ class runtime;
 
 /// What one PE asks another one for, and the answer. Between equal builds on machines alike.
 struct heap_message {
-    enum class kind : std::uint32_t { put, get, atomic, arrival, left, answer };
+    /// `write_back` and `reload` are of the words of a range that shared memory has: their values go to the device's
+    /// memory, or come from there.
+    enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, answer };
     kind what = kind::put;
-    std::uint32_t tag = 0;    ///< of the message with the bytes
+    std::uint32_t tag = 0; ///< of the message with the bytes
     std::uint64_t number = 0; ///< of the request, at its initiator
     std::uint64_t offset = 0, bytes = 0;
     std::uint64_t is_box = 0, region[3] = {}, row_pitch = 0, slice_pitch = 0;
-    std::uint32_t has_word = 0, operation = 0; ///< a signal behind a put, or an atomic
+    std::uint32_t has_word = 0, operation = 0; ///< a signal behind a put, or an atomic; of that: keep it from now on
     std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;
     std::uint64_t value = 0; ///< what was in the word before; of an arrival its number, with the two below
     std::uint64_t purpose = 0, brought = 0;
@@ -73,7 +75,14 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// This PE's own heap from `offset` on.
     [[nodiscard]] std::unique_ptr<transfer::endpoint> own_range(std::size_t offset);
 
-    /// Calls `then` when the word compares. The number by which it may be forgotten.
+    /// Puts the word into the table of this heap, if it has room; `then` is told that it is there. False if not.
+    [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
+    /// Its value in that table; null if it is not there, or just being read.
+    [[nodiscard]] const std::byte* kept_word(std::size_t offset, std::size_t bytes) const {
+        return m_words_kept.find(offset, bytes);
+    }
+
+    /// Calls `then` when a word compares that is not kept. The number by which it may be forgotten.
     std::uint64_t await(const endpoints::awaited_word& word, ended then);
     void forget_wait(std::uint64_t number) { m_waits.erase(number); }
 
@@ -82,9 +91,16 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     static constexpr std::uint32_t most_tags = 1u << 14;
 
     struct outgoing;
+    /// An atomic in the device's memory, or the way of a kept word there or from there.
     struct word_job {
+        enum class kind {
+            atomic,
+            write_back,
+            load,
+            none
+        } is = kind::atomic; ///< `none` tells that those before are over
         endpoints::heap_atomic what;
-        std::function<void(const failure&, std::uint64_t before)> done;
+        answered done;
         alignas(8) std::array<std::byte, 8> bytes{};
     };
     struct wait {
@@ -102,7 +118,11 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void answer(int to, const heap_message& request, const failure& error, std::uint64_t before = 0);
     /// Behind the words before it, as its result depends on them.
     void work_on_word(const endpoints::heap_atomic& what, answered done);
+    void write_back(std::size_t offset, std::size_t bytes, ended then);
+    void reload(std::size_t offset, std::size_t bytes, ended then);
+    void add_word_job(word_job::kind is, const endpoints::heap_atomic& what, answered done);
     void begin_word();
+    void end_word(const failure& error, std::uint64_t before);
     void changed(std::size_t offset, std::size_t bytes);
     void look_at(std::uint64_t number);
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
@@ -124,7 +144,35 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::map<std::uint64_t, answered> m_asked;
     std::list<std::unique_ptr<outgoing>> m_outgoing;
     std::deque<std::unique_ptr<word_job>> m_words; // the first is under way
+    endpoints::word_table m_words_kept; // of this heap
     std::map<std::uint64_t, wait> m_waits;
+};
+
+/// One request to a PE, which also ends when that one is gone. Engine's thread only.
+class heap_request final : private endpoints::heap_waiter {
+  public:
+    explicit heap_request(std::shared_ptr<heap_server> by) : m_server(std::move(by)) {}
+    ~heap_request() { drop(); }
+    heap_request(const heap_request&) = delete;
+    heap_request& operator=(const heap_request&) = delete;
+
+    /// One at a time. `then` is not called once it has been dropped.
+    void ask(int pe, const heap_message& what, heap_server::answered then);
+    void drop();
+    [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
+
+  private:
+    bool look() override { return false; }
+    void give_up(const failure& why) override;
+    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
+    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
+    void end(const failure& error, std::uint64_t before);
+
+    std::shared_ptr<heap_server> m_server;
+    int m_pe = -1;
+    heap_server::answered m_then; // while it is under way
+    std::uint64_t m_number = 0;
+    bool m_is_waiting = false;
 };
 
 /// The flows of a put or get of PE `where.pe`, whose own end is `own`.

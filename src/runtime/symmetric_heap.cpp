@@ -38,6 +38,7 @@ struct introduction {
     std::uint64_t machine = 0;
     bool needs_server = false; ///< its heap is in memory that others cannot map, or it cannot map all others
     comm::segment_address segment;
+    heap_window window;
 };
 
 void refuse(introduction& own, const failure& why) {
@@ -63,6 +64,12 @@ void check_device(cl_context context, cl_device_id device, std::size_t heap_byte
         throw transfer_error(CL_INVALID_BUFFER_SIZE, "a symmetric heap of " + bytes_text(heap_bytes) +
                                                          " is above the largest buffer of the device's driver, " +
                                                          bytes_text(largest));
+}
+
+/// With a bridge of host memory, heaps lie in windows as those of cards do.
+bool stands_in_for_cards() {
+    constexpr std::uint64_t host = 2; // of the option's choices
+    return process_options()[option::bridge] == host;
 }
 
 } // namespace
@@ -119,7 +126,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     bool has_host_memory = false;
     try {
         check_device(context, device, heap_bytes);
-        has_host_memory = cl::facts_of(device).host_memory;
+        has_host_memory = cl::facts_of(device).host_memory && !stands_in_for_cards();
         own.needs_server = !has_host_memory;
         segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
         own.segment = segment->address();
@@ -136,18 +143,21 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
 
     std::vector<endpoints::heap_member> members(all.size());
     const auto own_pe = static_cast<std::size_t>(m_group->rank());
+    std::vector<bool> is_near(all.size());
+    endpoints::device_place place;
     try {
         for (std::size_t pe = 0; pe < all.size(); ++pe) {
             auto& member = members[pe];
             member.number = all[pe].segment.process;
-            const bool is_near = all[pe].machine == own.machine;
+            const bool is_here = all[pe].machine == own.machine;
             // Watched before the segment is found, which says that it is still that process.
-            comm::process_watch process(is_near && pe != own_pe ? member.number : -1);
+            comm::process_watch process(is_here && pe != own_pe ? member.number : -1);
             auto found = pe == own_pe ? std::move(segment)
-                         : is_near    ? comm::shared_segment::open(all[pe].segment)
+                         : is_here    ? comm::shared_segment::open(all[pe].segment)
                                       : nullptr;
             own.needs_server = own.needs_server || !found;
             if (!found) continue;
+            is_near[pe] = true;
             member.process = std::move(process);
             member.control = found->memory();
             if (!all[pe].needs_server) member.memory = found->memory() + control;
@@ -155,6 +165,12 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         }
         m_context = cl::context::share(context);
         make_buffer(device, heap_bytes, members[own_pe].memory);
+        place = {m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
+        window_buffers::of_process().locate(place);
+        if (place.window) {
+            m_link = std::make_shared<heap_link>(process, place, m_group->rank(), pes);
+            own.window = m_link->introduction();
+        }
     } catch (...) {
         refuse(own, current_failure());
     }
@@ -164,8 +180,11 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     m_heap = process.make_heap(m_group->rank(), heap_bytes, std::move(members));
     if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
 
-    endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
-    window_buffers::of_process().locate(place);
+    if (m_link) {
+        std::vector<heap_window> windows;
+        for (const auto& each : ready) windows.push_back(each.window);
+        m_link->connect(windows, is_near);
+    }
     m_server = std::make_shared<heap_server>(process, m_heap, process.space_of(m_group->communicator()),
                                              std::move(place), host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
@@ -177,6 +196,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     });
     // Nobody asks one that does not listen yet.
     (void)m_group->all_gather(own);
+    if (m_link) m_link->connected();
 }
 
 /// On memory that the other PEs map the device works in place; else the buffer is one that a link reaches, where there
@@ -212,14 +232,23 @@ void symmetric_heap::stop_serving() {
     if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
 }
 
+bool symmetric_heap::goes_straight(const endpoints::heap_place& where, std::size_t bytes) const {
+    if (m_server->has_host_memory() || !m_heap->is_near(where.pe)) return false;
+    return bytes == 0 || (m_link && !where.is_box && m_link->reaches(where.pe));
+}
+
 symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
                                           std::size_t bytes, std::optional<endpoints::heap_signal> then) const {
+    if (m_server && goes_straight(where, bytes))
+        return one_flow(std::move(own), make_linked_put(m_server, m_link, where, bytes, then), bytes);
     if (m_server) return make_asked_put(m_server, std::move(own), where, bytes, then);
     return one_flow(std::move(own), endpoints::make_put_target(m_heap, where, then), bytes);
 }
 
 symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
                                           std::size_t bytes) const {
+    if (m_server && bytes != 0 && goes_straight(where, bytes))
+        return one_flow(make_linked_get(m_server, m_link, where, bytes), std::move(own), bytes);
     if (m_server) return make_asked_get(m_server, std::move(own), where, bytes);
     return one_flow(endpoints::make_get_source(m_heap, where), std::move(own), bytes);
 }
@@ -357,6 +386,8 @@ void symmetric_heap::free(void* address) {
                                  "the address is in the middle of an allocation of the symmetric heap");
     }
     meet({.name = "causeway_symmetric_free", .number = 3, .value = offset, .value_name = "the offset"});
+    const auto bytes = bytes_from(offset);
+    if (m_server && bytes != 0) m_heap->words(m_heap->pe()).remove(offset, bytes);
     const std::lock_guard lock(m_mutex);
     m_allocator.give(offset);
 }

@@ -9,6 +9,7 @@
 #include "endpoints/symmetric/heap.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
+#include "runtime/heap_link.hpp"
 #include "runtime/heap_server.hpp"
 #include "runtime/untouchable_range.hpp"
 
@@ -59,7 +60,8 @@ class symmetric_heap {
     [[nodiscard]] void* address_of(cl_mem buffer, std::size_t offset) const;
 
     using flows = std::vector<std::unique_ptr<transfer::flow>>;
-    /// Between `own`, the end at this PE, and another heap: straight, or by messages that the other PE's engine serves.
+    /// Between `own`, the end at this PE, and another heap: straight in shared memory or over a link, or by messages
+    /// that the other PE's engine serves.
     [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
                             std::size_t bytes, std::optional<endpoints::heap_signal> then = {}) const;
     [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
@@ -90,6 +92,8 @@ class symmetric_heap {
 
   private:
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
+    /// Whether a put of so many bytes to there needs no message.
+    [[nodiscard]] bool goes_straight(const endpoints::heap_place& where, std::size_t bytes) const;
     void stop_serving();
 
     cl::context m_context;
@@ -101,6 +105,7 @@ class symmetric_heap {
     std::byte* m_base = nullptr; // the first address
     std::shared_ptr<endpoints::heap> m_heap;
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
+    std::shared_ptr<heap_link> m_link; // null where the heap lies in no window
     mutable std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
     mutable std::mutex m_kernels_mutex; // guards m_kernel_queue, m_programs

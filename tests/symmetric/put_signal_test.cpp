@@ -84,10 +84,9 @@ TEST_F(put_signal, waits_for_its_list_and_fails_with_it) {
     EXPECT_TRUE(completes(waited));
     EXPECT_TRUE(completes(put));
     EXPECT_TRUE(same(contents(words, 8), pattern(before, 1, 8)));
-    const std::uint64_t one = 1;
-    bytes expected(8);
-    std::memcpy(expected.data(), &one, 8);
-    EXPECT_TRUE(same(contents(words + 1, 8), expected));
+    std::uint64_t signalled = 0;
+    EXPECT_EQ(causeway_symmetric_get(&signalled, words + 1, 8, me), CL_SUCCESS);
+    EXPECT_EQ(signalled, 1u);
 }
 
 TEST_F(put_signal, goes_to_every_pe_and_comes_back_by_gets) {

@@ -15,6 +15,15 @@ foreach(runtime ${runtimes})
     COMMAND env CAUSEWAY_TEST_SEED=1 CAUSEWAY_TEST_CALLS=45000 $<TARGET_FILE:symmetric_tests>
             --gtest_filter=symmetric_random_arguments.*)
 endforeach()
+# Heaps in windows, into which others copy over a link; a bridge of host memory is one.
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2 4)
+    causeway_test(symmetric.by_link.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+      COMMAND env CAUSEWAY_BRIDGE=host $<TARGET_FILE:symmetric_tests>)
+  endforeach()
+  causeway_test(symmetric.by_link.in_windows.${runtime} LABEL system RUNTIME ${runtime} RANKS 2 TIMEOUT 300
+    COMMAND env CAUSEWAY_BRIDGE=host CAUSEWAY_STRATEGY=device-window $<TARGET_FILE:symmetric_tests>)
+endforeach()
 # Heaps that other PEs do not reach: their engines serve them.
 if(NOT CAUSEWAY_SANITIZE)
   foreach(runtime ${runtimes})

@@ -122,6 +122,7 @@ class device_endpoint : public transfer::endpoint, protected transfer::window_so
 };
 
 class range_endpoint final : public device_endpoint,
+                             public window_end,
                              transfer::early_source,
                              transfer::copying_target,
                              transfer::window_target {
@@ -277,17 +278,20 @@ class range_endpoint final : public device_endpoint,
     }
 
     [[nodiscard]] bool takes_from(const endpoint& source) const override {
+        const auto* const linked = dynamic_cast<const window_end*>(&source);
         const auto* const other = dynamic_cast<const range_endpoint*>(&source);
-        return other != nullptr && (crosses_link(*other) || is_beside(*other));
+        return (linked != nullptr && crosses_link(*linked)) || (other != nullptr && is_beside(*other));
     }
 
     void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
-        auto& other = dynamic_cast<range_endpoint&>(source);
-        if (crosses_link(other)) {
-            services().links.bridge().copy(other.place().window->device(), address(offset), other.address(offset),
-                                           bytes, done);
+        if (const auto* const linked = dynamic_cast<const window_end*>(&source); crosses_link(*linked)) {
+            // Memory of another process is fetched by this one's device.
+            const bool is_own = dynamic_cast<const range_endpoint*>(&source) != nullptr;
+            services().links.bridge().copy(is_own ? linked->home()->device() : home()->device(), address(offset),
+                                           linked->address(offset), bytes, done);
             return;
         }
+        auto& other = dynamic_cast<range_endpoint&>(source);
         auto* const to = first_to_copy(bytes);
         if (const auto* const from = other.first_to_copy(bytes); from != nullptr && to != nullptr) {
             std::memcpy(to + m_offset + offset, from + other.m_offset + offset, bytes);
@@ -314,6 +318,11 @@ class range_endpoint final : public device_endpoint,
         run(m_map_queue, m_offset, m_mapped_bytes, "unmapping", done, [&](cl_event* event) {
             return clEnqueueUnmapMemObject(m_map_queue.get(), place().buffer.get(), m_mapped, 0, nullptr, event);
         });
+    }
+
+    [[nodiscard]] const bridge::known_window* home() const override { return place().window.get(); }
+    [[nodiscard]] std::byte* address(std::size_t offset) const override {
+        return place().window->address() + place().window_offset + m_offset + offset;
     }
 
   private:
@@ -351,17 +360,14 @@ class range_endpoint final : public device_endpoint,
     }
 
     [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
-    [[nodiscard]] std::byte* address(std::size_t offset) const {
-        return place().window->address() + place().window_offset + m_offset + offset;
-    }
     [[nodiscard]] transfer::device_name device_name() const {
         return services().links.name_of(place().context.get(), place().device, is_in_window());
     }
 
     /// Both lie in windows, of two devices with a link.
-    [[nodiscard]] bool crosses_link(const range_endpoint& source) const {
-        return !is_in_queue() && is_in_window() && source.is_in_window() && device_name().is_known &&
-               services().windows.bridge()->reaches(source.place().window->device(), place().window->device());
+    [[nodiscard]] bool crosses_link(const window_end& source) const {
+        return !is_in_queue() && is_in_window() && source.home() != nullptr && device_name().is_known &&
+               services().windows.bridge()->reaches(source.home()->device(), home()->device());
     }
 
     /// Within one context, where no byte has to leave the device; between two GPUs of a context the vendor's copy is

@@ -41,6 +41,18 @@ struct device_services {
     bridge::windows& windows;
 };
 
+/// An end whose bytes may lie in a window: copies over a link go from one such place to another.
+class window_end {
+  public:
+    /// Null if they do not.
+    [[nodiscard]] virtual const bridge::known_window* home() const = 0;
+    /// Where the byte at `offset` of the transfer is, in a window.
+    [[nodiscard]] virtual std::byte* address(std::size_t offset) const = 0;
+
+  protected:
+    ~window_end() = default;
+};
+
 /// How the device puts a transfer in order among the program's commands; filled in before the transfer is submitted.
 struct command_order {
     /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "comm/process_watch.hpp"
 #include "endpoints/symmetric/operation_order.hpp"
+#include "endpoints/symmetric/word_table.hpp"
 #include "transfer/progress_source.hpp"
 
 #include <atomic>
@@ -20,8 +21,8 @@
 
 namespace causeway::endpoints {
 
-/// What a PE keeps beside its heap, in the same shared memory: a head, then two arrivals for each PE. Zero at the
-/// start.
+/// What a PE keeps beside its heap, in the same shared memory: a head, two arrivals for each PE, and a table of words.
+/// Zero at the start.
 struct heap_control {
     enum : std::uint32_t { runs = 0, has_left = 1 };
     struct alignas(64) head {
@@ -34,9 +35,12 @@ struct heap_control {
         std::uint32_t has_failed;
     };
 
+    [[nodiscard]] static constexpr std::size_t words_offset(int pes) {
+        return sizeof(head) + 2 * static_cast<std::size_t>(pes) * sizeof(arrival);
+    }
     [[nodiscard]] static constexpr std::size_t bytes(int pes) {
         constexpr std::size_t page = 4096;
-        return (sizeof(head) + 2 * static_cast<std::size_t>(pes) * sizeof(arrival) + page - 1) / page * page;
+        return (words_offset(pes) + word_table::bytes() + page - 1) / page * page;
     }
 };
 
@@ -61,6 +65,11 @@ class heap {
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::byte* at(int pe, std::size_t offset) const {
         return m_members[static_cast<std::size_t>(pe)].memory + offset;
+    }
+
+    /// The words of `pe` that lie in shared memory; it is_near().
+    [[nodiscard]] word_table words(int pe) const {
+        return word_table(m_members[static_cast<std::size_t>(pe)].control + heap_control::words_offset(pes()));
     }
 
     [[nodiscard]] heap_waits& waits() { return m_waits; }

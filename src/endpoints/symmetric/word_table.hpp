@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The words of a heap in a device's memory that processors work on, in memory that the PEs of a node share.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace causeway::endpoints {
+
+/// No processor reaches a word in a device's memory. A word that is signalled or waited for is therefore kept here from
+/// then on: its value is this one, and the device's memory has an older one until it is written back. The PE whose heap
+/// it is, the owner, adds and removes words; all PEs of the node find them, and work on them by atomics.
+class word_table {
+  public:
+    static constexpr std::size_t most_words = 512;
+    [[nodiscard]] static constexpr std::size_t bytes() { return sizeof(head) + most_words * sizeof(slot); }
+
+    /// `memory` is zero at first, aligned to 64 bytes, and outlives this.
+    explicit word_table(std::byte* memory) : m_head(reinterpret_cast<head*>(memory)) {}
+
+    /// The value of a word of `bytes`; null if it is not kept here, or not yet. Any process.
+    [[nodiscard]] std::byte* find(std::size_t offset, std::size_t bytes) const;
+    /// Whether some word of the range is kept here, or will be. Any process. One that has changed the device's memory
+    /// and sees none may rely on it that the owner reads that memory later.
+    [[nodiscard]] bool overlaps(std::size_t offset, std::size_t bytes) const;
+
+    // The owner.
+
+    [[nodiscard]] bool knows(std::size_t offset, std::size_t bytes) const { return slot_of(offset, bytes) != nullptr; }
+    /// From now on others see that the word will be kept. False if there is no room, or if words that overlap it are
+    /// kept; from then on overlaps() is true of everything.
+    [[nodiscard]] bool begin(std::size_t offset, std::size_t bytes);
+    /// It is kept, with this value.
+    void keep(std::size_t offset, std::size_t bytes, std::uint64_t value);
+    /// As after begin(): the device's memory has a newer value.
+    void reload(std::size_t offset, std::size_t bytes);
+    void remove(std::size_t offset, std::size_t bytes);
+    /// Calls with the words of a range.
+    void for_each(std::size_t offset, std::size_t bytes,
+                  const std::function<void(std::size_t word_offset, std::size_t word_bytes)>& call) const;
+
+  private:
+    enum state : std::uint32_t { unused = 0, loading, kept };
+    struct alignas(64) slot {
+        std::uint64_t place; ///< 16 times the offset, and the bytes; 0 for none
+        std::uint32_t is;
+        std::uint64_t value;
+    };
+    struct alignas(64) head {
+        std::uint64_t used; ///< slots before this one have been in use
+        std::uint32_t is_incomplete; ///< a word was not taken
+    };
+
+    [[nodiscard]] slot* slots() const { return reinterpret_cast<slot*>(m_head + 1); }
+    [[nodiscard]] std::size_t used() const {
+        return static_cast<std::size_t>(__atomic_load_n(&m_head->used, __ATOMIC_ACQUIRE));
+    }
+    [[nodiscard]] slot* slot_of(std::size_t offset, std::size_t bytes) const;
+
+    head* m_head;
+};
+
+} // namespace causeway::endpoints
