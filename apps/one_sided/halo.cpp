@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A field in strips of rows, one for each PE, in a ring: each step smooths along the columns and exchanges the outer
-// rows, by puts with signals, by transfers between ranks, and by hand.
+// rows, by puts with signals, by transfers between ranks, and by hand. The commands of an exchange pass one another, in
+// a queue of their own; the next kernel waits for all of them.
 #include "pe.hpp"
 
 #include <cstdio>
@@ -34,8 +35,31 @@ struct strip {
     float* address = nullptr; ///< if it is in the heap
 };
 
+/// Events of what the next command comes after; released with this.
+class events {
+  public:
+    events() = default;
+    ~events() {
+        for (auto* const each : m_all) clReleaseEvent(each);
+    }
+    events(events&& other) noexcept : m_all(std::exchange(other.m_all, {})) {}
+    events& operator=(events&& other) noexcept {
+        std::swap(m_all, other.m_all);
+        return *this;
+    }
+    events(const events&) = delete;
+
+    [[nodiscard]] cl_event* add() { return &m_all.emplace_back(nullptr); }
+    [[nodiscard]] cl_uint count() const { return static_cast<cl_uint>(m_all.size()); }
+    [[nodiscard]] const cl_event* list() const { return m_all.empty() ? nullptr : m_all.data(); }
+
+  private:
+    std::vector<cl_event> m_all;
+};
+
 struct problem {
     const pe& here;
+    cl_command_queue exchanging; // out of order
     std::size_t width;
     cl_kernel kernel;
     std::uint64_t* signals; // count rows that have come from below and above
@@ -59,7 +83,8 @@ struct problem {
               "clEnqueueWriteBuffer");
     }
 
-    void smooth(const strip& from, const strip& to) const {
+    /// Behind `after`; returns what stands for it.
+    [[nodiscard]] events smooth(const strip& from, const strip& to, const events& after) const {
         const cl_ulong first = from.offset / sizeof(float), target = to.offset / sizeof(float), in_row = width;
         check(clSetKernelArg(kernel, 0, sizeof from.buffer, &from.buffer), "clSetKernelArg");
         check(clSetKernelArg(kernel, 1, sizeof first, &first), "clSetKernelArg");
@@ -67,14 +92,20 @@ struct problem {
         check(clSetKernelArg(kernel, 3, sizeof target, &target), "clSetKernelArg");
         check(clSetKernelArg(kernel, 4, sizeof in_row, &in_row), "clSetKernelArg");
         const std::size_t items[2] = {width, rows};
-        check(clEnqueueNDRangeKernel(here.queue, kernel, 2, nullptr, items, nullptr, 0, nullptr, nullptr),
+        events done;
+        check(clEnqueueNDRangeKernel(here.queue, kernel, 2, nullptr, items, nullptr, after.count(), after.list(),
+                                     done.add()),
               "clEnqueueNDRangeKernel");
+        check(clFlush(here.queue), "clFlush");
+        return done;
     }
 
-    void exchange_by_puts(const strip& of) {
+    [[nodiscard]] events exchange_by_puts(const strip& of, const events& after) {
+        events all;
         const auto put = [&](std::size_t own_row, std::size_t their_row, std::uint64_t* then, int to) {
-            check(clEnqueuePutSignal(here.queue, of.buffer, CL_FALSE, row(of, own_row), row_bytes(),
-                                     of.address + their_row * width, then, 1, CL_SIGNAL_ADD, to, 0, nullptr, nullptr),
+            check(clEnqueuePutSignal(exchanging, of.buffer, CL_FALSE, row(of, own_row), row_bytes(),
+                                     of.address + their_row * width, then, 1, CL_SIGNAL_ADD, to, after.count(),
+                                     after.list(), all.add()),
                   "clEnqueuePutSignal");
         };
         put(1, rows + 1, &signals[0], above());
@@ -83,22 +114,25 @@ struct problem {
         // into the other strip then.
         ++come;
         for (int i = 0; i < 2; ++i)
-            check(clEnqueueSignalWait(here.queue, CL_FALSE, &signals[i], CL_COMPARE_GE, come, 0, nullptr, nullptr),
+            check(clEnqueueSignalWait(exchanging, CL_FALSE, &signals[i], CL_COMPARE_GE, come, 0, nullptr, all.add()),
                   "clEnqueueSignalWait");
+        return all;
     }
 
-    void exchange_by_ranks(const strip& of) const {
+    [[nodiscard]] events exchange_by_ranks(const strip& of, const events& after) const {
+        events all;
         const auto one = [&](std::size_t own_row, int to, std::size_t their_row, int from, int tag) {
-            check(clEnqueueSendrecvBuffer(here.queue, of.buffer, of.buffer, CL_FALSE, row(of, own_row), row_bytes(), to,
-                                          tag, row(of, their_row), row_bytes(), from, tag, MPI_COMM_WORLD, 0, nullptr,
-                                          nullptr),
+            check(clEnqueueSendrecvBuffer(exchanging, of.buffer, of.buffer, CL_FALSE, row(of, own_row), row_bytes(), to,
+                                          tag, row(of, their_row), row_bytes(), from, tag, MPI_COMM_WORLD,
+                                          after.count(), after.list(), all.add()),
                   "clEnqueueSendrecvBuffer");
         };
         one(1, above(), rows + 1, below(), 1);
         one(rows, below(), 0, above(), 2);
+        return all;
     }
 
-    void exchange_by_hand(const strip& of, std::vector<float>& out, std::vector<float>& in) const {
+    [[nodiscard]] events exchange_by_hand(const strip& of, std::vector<float>& out, std::vector<float>& in) const {
         const auto one = [&](std::size_t own_row, int to, std::size_t their_row, int from, int tag) {
             check(clEnqueueReadBuffer(here.queue, of.buffer, CL_TRUE, row(of, own_row), row_bytes(), out.data(), 0,
                                       nullptr, nullptr),
@@ -111,6 +145,7 @@ struct problem {
         };
         one(1, above(), rows + 1, below(), 1);
         one(rows, below(), 0, above(), 2);
+        return {};
     }
 
     /// The rows of this PE after all steps, by the host alone.
@@ -150,9 +185,12 @@ bool halo(const pe& here, int rounds) {
     check(clBuildProgram(program, 1, &here.device, "", nullptr, nullptr), "clBuildProgram");
     cl_kernel kernel = clCreateKernel(program, "smooth", &code);
     check(code, "clCreateKernel");
+    cl_command_queue exchanging = clCreateCommandQueue(here.context, here.device,
+                                                       CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, &code);
+    check(code, "clCreateCommandQueue");
     bool right = true;
     for (const std::size_t bytes : {std::size_t{64} << 10, std::size_t{512} << 10, std::size_t{4} << 20}) {
-        problem all{here, bytes / sizeof(float), kernel, here.allocate<std::uint64_t>(2)};
+        problem all{here, exchanging, bytes / sizeof(float), kernel, here.allocate<std::uint64_t>(2)};
         strip in_heap[2], ordinary[2];
         for (auto& each : in_heap) {
             each.address = here.allocate<float>((rows + 2) * all.width);
@@ -170,19 +208,21 @@ bool halo(const pe& here, int rounds) {
                 // Nobody puts where another one still fills.
                 check(causeway_symmetric_barrier(), "causeway_symmetric_barrier");
                 const double taken = timed([&] {
+                    events exchanged;
                     for (int step = 0; step < steps; ++step) {
-                        all.smooth(strips[step % 2], strips[(step + 1) % 2]);
-                        exchange(strips[(step + 1) % 2]);
+                        const auto smoothed = all.smooth(strips[step % 2], strips[(step + 1) % 2], exchanged);
+                        exchanged = exchange(strips[(step + 1) % 2], smoothed);
                     }
                     check(clFinish(here.queue), "clFinish");
+                    check(clFinish(exchanging), "clFinish");
                 });
                 right = all.is_right(strips[steps % 2]) && right;
                 if (round > 0) seconds[way].push_back(taken / steps); // the first one warms up
                 ++way;
             };
-            run(in_heap, [&](const strip& of) { all.exchange_by_puts(of); });
-            run(ordinary, [&](const strip& of) { all.exchange_by_ranks(of); });
-            run(ordinary, [&](const strip& of) { all.exchange_by_hand(of, out, in); });
+            run(in_heap, [&](const strip& of, const events& after) { return all.exchange_by_puts(of, after); });
+            run(ordinary, [&](const strip& of, const events& after) { return all.exchange_by_ranks(of, after); });
+            run(ordinary, [&](const strip& of, const events&) { return all.exchange_by_hand(of, out, in); });
         }
         if (here.own == 0) {
             const double puts = median(seconds[0]), ranks = median(seconds[1]), hand = median(seconds[2]);
@@ -195,6 +235,7 @@ bool halo(const pe& here, int rounds) {
         check(causeway_symmetric_free(in_heap[0].address), "free");
         check(causeway_symmetric_free(all.signals), "free");
     }
+    clReleaseCommandQueue(exchanging);
     clReleaseKernel(kernel);
     clReleaseProgram(program);
     return right;

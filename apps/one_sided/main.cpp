@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs on symmetric device memory. Usage: one_sided [--rounds N] [latency|updates|transpose|halo]...
+// Programs on symmetric device memory. Usage: one_sided [--rounds N] [--heap MIB]
+// [latency|bandwidth|updates|transpose|halo]...
 #include "pe.hpp"
 
 #include <cstdio>
@@ -37,12 +38,13 @@ pe make_pe(int rank) {
 
 bool run(const std::string& name, const pe& here, int rounds) {
     const auto program = name == "latency"     ? latency
+                         : name == "bandwidth" ? bandwidth
                          : name == "updates"   ? updates
                          : name == "transpose" ? transpose
                          : name == "halo"      ? halo
                                                : nullptr;
     if (program == nullptr)
-        throw std::runtime_error("there is no program " + name + ": latency, updates, transpose, halo");
+        throw std::runtime_error("there is no program " + name + ": latency, bandwidth, updates, transpose, halo");
     bool right = program(here, rounds);
     int everywhere = right ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -56,20 +58,23 @@ int main(int count, char** words) {
     int provided = 0, rank = 0;
     MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    int rounds = 11;
+    int rounds = 11, heap_mib = 64;
     std::vector<std::string> names;
     for (int i = 1; i < count; ++i) {
         if (std::strcmp(words[i], "--rounds") == 0 && i + 1 < count) {
             rounds = std::max(1, std::atoi(words[++i]));
+        } else if (std::strcmp(words[i], "--heap") == 0 && i + 1 < count) {
+            heap_mib = std::max(64, std::atoi(words[++i]));
         } else {
             names.emplace_back(words[i]);
         }
     }
-    if (names.empty()) names = {"latency", "updates", "transpose", "halo"};
+    if (names.empty()) names = {"latency", "bandwidth", "updates", "transpose", "halo"};
     bool right = true;
     try {
         auto here = make_pe(rank);
-        check(causeway_symmetric_init(here.context, here.device, MPI_COMM_WORLD, std::size_t{64} << 20),
+        here.heap_bytes = static_cast<std::size_t>(heap_mib) << 20;
+        check(causeway_symmetric_init(here.context, here.device, MPI_COMM_WORLD, here.heap_bytes),
               "causeway_symmetric_init");
         here.own = causeway_symmetric_pe();
         here.all = causeway_symmetric_pes();

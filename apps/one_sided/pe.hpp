@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CL/cl_data_transfer.h>
+#include <causeway/buffer.h>
 #include <causeway/symmetric.h>
 
 #include <algorithm>
@@ -26,6 +27,7 @@ struct pe {
     cl_context context = nullptr;
     cl_command_queue queue = nullptr;
     int own = 0, all = 1;
+    std::size_t heap_bytes = 0;
 
     [[nodiscard]] cl_mem make_buffer(std::size_t bytes, const void* contents = nullptr) const {
         cl_int code = CL_SUCCESS;
@@ -34,6 +36,15 @@ struct pe {
         if (contents != nullptr)
             check(clEnqueueWriteBuffer(queue, made, CL_TRUE, 0, bytes, contents, 0, nullptr, nullptr),
                   "clEnqueueWriteBuffer");
+        return made;
+    }
+    /// In memory that links reach, where there are any.
+    [[nodiscard]] cl_mem make_linked_buffer(std::size_t bytes, const void* contents) const {
+        cl_int code = CL_SUCCESS;
+        cl_mem made = causeway_buffer_create(context, device, CL_MEM_READ_WRITE, bytes, &code);
+        check(code, "causeway_buffer_create");
+        check(clEnqueueWriteBuffer(queue, made, CL_TRUE, 0, bytes, contents, 0, nullptr, nullptr),
+              "clEnqueueWriteBuffer");
         return made;
     }
     template <class Value> [[nodiscard]] Value* allocate(std::size_t count) const {
@@ -57,6 +68,7 @@ inline double median(std::vector<double> all) {
 
 /// Each prints its times on PE 0 and says whether the data were right.
 bool latency(const pe& here, int rounds);
+bool bandwidth(const pe& here, int rounds);
 bool updates(const pe& here, int rounds);
 bool transpose(const pe& here, int rounds);
 bool halo(const pe& here, int rounds);
