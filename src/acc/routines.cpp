@@ -329,6 +329,16 @@ void acc_map_data(void* host, void* address, size_t bytes) {
     made.dynamic = 1;
     place.on->table().add(made);
 }
+void acc_map_buffer(void* host, void* buffer, size_t offset, size_t bytes) {
+    ROUTINE("acc_map_buffer");
+    routine_place place;
+    if (!place.on || bytes == 0) return;
+    if (place.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    mapping made{static_cast<char*>(host), bytes, host, static_cast<cl_mem>(buffer), offset};
+    made.owned = false;
+    made.dynamic = 1;
+    place.on->table().add(made);
+}
 void acc_unmap_data(void* host) {
     ROUTINE("acc_unmap_data");
     routine_place place;
@@ -366,6 +376,20 @@ int acc_is_present(void* host, size_t bytes) {
     if (!place.on) return 1;
     const auto* const found = place.on->table().find_start(host);
     return found && static_cast<char*>(host) + bytes <= found->start + found->bytes;
+}
+void* acc_get_current_opencl_device(void) {
+    routine_place place;
+    return place.on ? place.on->id() : nullptr;
+}
+void* acc_get_current_opencl_context(void) {
+    routine_place place;
+    return place.on ? place.on->context() : nullptr;
+}
+void* acc_get_opencl_queue(int queue) {
+    routine_place place(queue);
+    if (!place.on) return nullptr;
+    place.in->idle = false; // the program may enqueue what the run time does not see
+    return place.in->handle;
 }
 void acc_memcpy_to_device(void* to, void* from, size_t bytes) {
     ROUTINE("acc_memcpy_to_device");

@@ -20,6 +20,11 @@ foreach(program matmul heat reductions regions)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
 endforeach()
 foreach(runtime ${runtimes})
+  causeway_test(directive.opencl_handles.${runtime} LABEL directive RUNTIME ${runtime}
+    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/opencl_handles.c
+            ${CMAKE_CURRENT_LIST_DIR}/opencl_handles_host.c -lOpenCL)
+endforeach()
+foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()
