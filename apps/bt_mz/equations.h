@@ -2,15 +2,17 @@
 /*
  * The equations of BT: the right-hand side at a point, and the solution of one line of a zone. One text for the host,
  * for OpenCL C and for directives. RNR-94-007, section 4, has the system; directions are 0 to 2, and momentum along
- * direction d is component 1 + d.
+ * direction d is component 1 + d. Loops over components have to be unrolled: devices keep arrays in registers then.
  */
 #ifndef BT_MZ_EQUATIONS_H
 #define BT_MZ_EQUATIONS_H
 
 #ifdef __OPENCL_VERSION__
 #define FIELD global
+#define UNROLL _Pragma("unroll")
 #else
 #define FIELD
+#define UNROLL
 #endif
 
 /* POINTS_TOGETHER: components of a point lie side by side. Otherwise points do, which devices read at once. */
@@ -39,8 +41,10 @@ typedef struct point_values {
 
 static inline point_values point_at(FIELD const double* u, int at, int points) {
     point_values p;
+    UNROLL
     for (int m = 0; m < 5; m++) p.u[m] = u[AT(m, at, points)];
     p.per_density = 1.0 / p.u[0];
+    UNROLL
     for (int e = 0; e < 3; e++) p.v[e] = p.u[1 + e] * p.per_density;
     p.kinetic = 0.5 * (p.v[0] * p.v[0] + p.v[1] * p.v[1] + p.v[2] * p.v[2]);
     return p;
@@ -50,8 +54,10 @@ static inline point_values point_at(FIELD const double* u, int at, int points) {
 static inline void add_fluxes(double* sum, const point_values* before, const point_values* here,
                               const point_values* behind, int d, double per_step) {
     const double first = 0.5 * per_step, second = per_step * per_step, viscous = VISCOSITY * second;
+    UNROLL
     for (int m = 0; m < 5; m++) sum[m] += DIFFUSION(d) * second * (behind->u[m] - 2.0 * here->u[m] + before->u[m]);
     sum[0] -= first * (behind->u[1 + d] - before->u[1 + d]);
+    UNROLL
     for (int e = 0; e < 3; e++)
         sum[1 + e] += STRESS(e, d) * viscous * (behind->v[e] - 2.0 * here->v[e] + before->v[e]) -
                       first * (behind->u[1 + e] * behind->v[d] - before->u[1 + e] * before->v[d]);
@@ -71,6 +77,7 @@ static inline void add_fluxes(double* sum, const point_values* before, const poi
 /* Fourth-order dissipation at place `i` of a line of n points that lie `stride` apart; near its ends one-sided. */
 static inline void add_dissipation(double* sum, FIELD const double* u, int at, int stride, int i, int n, int points) {
     const double centre = i == 1 || i == n - 2 ? 5.0 : 6.0;
+    UNROLL
     for (int m = 0; m < 5; m++) {
         double value = centre * u[AT(m, at, points)];
         if (i > 1) value -= 4.0 * u[AT(m, at - stride, points)];
@@ -86,6 +93,7 @@ static inline void space_derivatives(double* sum, FIELD const double* u, int i, 
                                      double per_x, double per_y, double per_z) {
     const int points = nx * ny * nz, at = (k * ny + j) * nx + i;
     const point_values here = point_at(u, at, points);
+    UNROLL
     for (int m = 0; m < 5; m++) sum[m] = 0.0;
     {
         const point_values before = point_at(u, at - 1, points), behind = point_at(u, at + 1, points);
@@ -111,6 +119,7 @@ static inline void space_derivatives(double* sum, FIELD const double* u, int i, 
 static inline void jacobian_row(double* row, const point_values* p, int d, int r, double flux_by, double viscous_by,
                                 double diagonal) {
     const double vd = p->v[d], energy = p->u[4] * p->per_density;
+    UNROLL
     for (int c = 0; c < 5; c++) row[c] = 0.0;
     if (r == 0) {
         row[1 + d] = flux_by;
@@ -122,6 +131,7 @@ static inline void jacobian_row(double* row, const point_values* p, int d, int r
         row[1 + d] += flux_by * p->v[e];
         if (e == d) {
             row[0] += flux_by * HEAT_RATIO_LESS_1 * p->kinetic;
+            UNROLL
             for (int f = 0; f < 3; f++) row[1 + f] -= flux_by * HEAT_RATIO_LESS_1 * p->v[f];
             row[4] = flux_by * HEAT_RATIO_LESS_1;
         }
@@ -129,6 +139,7 @@ static inline void jacobian_row(double* row, const point_values* p, int d, int r
     } else {
         const double conduction = viscous_by * CONDUCTION * p->per_density;
         row[0] = flux_by * (2.0 * HEAT_RATIO_LESS_1 * p->kinetic - HEAT_RATIO * energy) * vd - conduction * energy;
+        UNROLL
         for (int e = 0; e < 3; e++) {
             const double viscous = viscous_by * VISCOSITY * STRESS(e, d) * p->per_density - conduction;
             row[0] -= viscous * p->v[e] * p->v[e];
@@ -150,19 +161,40 @@ static inline void jacobian_row(double* row, const point_values* p, int d, int r
 
 /* Solves b x = (c, f) for the 5 x 5 block b: c and f become what they are multiplied by the inverse of b. */
 static inline void eliminate(double* b, double* c, double* f) {
+    UNROLL
     for (int p = 0; p < 5; p++) {
         const double pivot = 1.0 / b[p * 5 + p];
+        UNROLL
         for (int n = p + 1; n < 5; n++) b[p * 5 + n] *= pivot;
+        UNROLL
         for (int n = 0; n < 5; n++) c[p * 5 + n] *= pivot;
         f[p] *= pivot;
+        UNROLL
         for (int r = 0; r < 5; r++) {
             if (r == p) continue;
             const double factor = b[r * 5 + p];
+            UNROLL
             for (int n = p + 1; n < 5; n++) b[r * 5 + n] -= factor * b[p * 5 + n];
+            UNROLL
             for (int n = 0; n < 5; n++) c[r * 5 + n] -= factor * c[p * 5 + n];
             f[r] -= factor * f[p];
         }
     }
+}
+
+/* A line along direction d of a zone: where it begins, how its points lie, and how many lines there are. */
+typedef struct line_place {
+    int first, stride, n, lines;
+} line_place;
+
+static inline line_place place_of(int d, int nx, int ny, int nz, int line) {
+    const int across = d == 0 ? ny - 2 : nx - 2, a = 1 + line % across, b = 1 + line / across;
+    line_place place;
+    place.lines = across * ((d == 2 ? ny : nz) - 2);
+    place.n = d == 0 ? nx : d == 1 ? ny : nz;
+    place.stride = d == 0 ? 1 : d == 1 ? nx : nx * ny;
+    place.first = d == 0 ? (b * ny + a) * nx : d == 1 ? b * ny * nx + a : b * nx + a;
+    return place;
 }
 
 /*
@@ -176,36 +208,48 @@ static inline void solve_line(int d, FIELD double* u, FIELD double* rhs, FIELD d
     for (int i = 1; i < n - 1; i++) {
         const int at = first + i * stride;
         double b[25], right[5];
+        UNROLL
         for (int m = 0; m < 5; m++) right[m] = rhs[AT(m, at, points)];
+        UNROLL
         for (int r = 0; r < 5; r++) jacobian_row(b + r * 5, &here, d, r, HERE_FACTORS(d, dt, per_step));
         if (i > 1) {
+            UNROLL
             for (int r = 0; r < 5; r++) {
                 double a[5];
                 jacobian_row(a, &before, d, r, BEFORE_FACTORS(d, dt, per_step));
+                UNROLL
                 for (int m = 0; m < 5; m++) {
                     right[r] -= a[m] * f[m];
+                    UNROLL
                     for (int e = 0; e < 5; e++) b[r * 5 + e] -= a[m] * c[m * 5 + e];
                 }
             }
         }
         const point_values behind = point_at(u, at + stride, points);
+        UNROLL
         for (int r = 0; r < 5; r++) jacobian_row(c + r * 5, &behind, d, r, BEHIND_FACTORS(d, dt, per_step));
         eliminate(b, c, right);
+        UNROLL
         for (int e = 0; e < 25; e++) work[ENTRY(e, 25, i, n, line, lines)] = c[e];
+        UNROLL
         for (int m = 0; m < 5; m++) rhs[AT(m, at, points)] = f[m] = right[m];
         before = here;
         here = behind;
     }
     /* The boundary values do not change: behind the last inner point there is nothing to subtract. */
+    UNROLL
     for (int m = 0; m < 5; m++)
         if (add_to) u[AT(m, first + (n - 2) * stride, points)] += f[m];
     for (int i = n - 3; i > 0; i--) {
         const int at = first + i * stride;
         double x[5];
+        UNROLL
         for (int r = 0; r < 5; r++) {
             x[r] = rhs[AT(r, at, points)];
+            UNROLL
             for (int m = 0; m < 5; m++) x[r] -= work[ENTRY(r * 5 + m, 25, i, n, line, lines)] * f[m];
         }
+        UNROLL
         for (int m = 0; m < 5; m++) {
             rhs[AT(m, at, points)] = f[m] = x[m];
             if (add_to) u[AT(m, at, points)] += x[m];

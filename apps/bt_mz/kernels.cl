@@ -22,6 +22,7 @@ kernel void copy_faces(global const double* from, global double* to, ulong first
     const int a = item % face.along, b = item / face.along;
     from += first_from + face.from + a * face.from_along + b * face.from_up;
     to += first_to + face.to + a * face.to_along + b * face.to_up;
+    UNROLL
     for (int m = 0; m < 5; m++) to[m * face.to_component] = from[m * face.from_component];
 }
 
@@ -38,36 +39,8 @@ kernel void right_hand_side(global const double* u, global const double* forcing
     const size_t first = (size_t)zone.w * 5;
     double sum[5];
     space_derivatives(sum, u + first, i, j, k, zone.x, zone.y, zone.z, per_x, per_y, per_z);
+    UNROLL
     for (int m = 0; m < 5; m++) rhs[first + AT(m, at, points)] = dt * (forcing[first + AT(m, at, points)] + sum[m]);
-}
-
-/* A line along direction d of a zone: where it begins, how its points lie, and how many lines there are. */
-typedef struct line_place {
-    int first, stride, n, lines;
-} line_place;
-
-static inline line_place place_of(int d, int4 zone, int line) {
-    line_place place;
-    if (d == 0) {
-        const int across = zone.y - 2;
-        place.lines = across * (zone.z - 2);
-        place.first = ((1 + line / across) * zone.y + 1 + line % across) * zone.x;
-        place.stride = 1;
-        place.n = zone.x;
-    } else if (d == 1) {
-        const int across = zone.x - 2;
-        place.lines = across * (zone.z - 2);
-        place.first = (1 + line / across) * zone.y * zone.x + 1 + line % across;
-        place.stride = zone.x;
-        place.n = zone.y;
-    } else {
-        const int across = zone.x - 2;
-        place.lines = across * (zone.y - 2);
-        place.first = (1 + line / across) * zone.x + 1 + line % across;
-        place.stride = zone.x * zone.y;
-        place.n = zone.z;
-    }
-    return place;
 }
 
 #define LINES(name, d, add_to)                                                                                         \
@@ -76,7 +49,7 @@ static inline line_place place_of(int d, int4 zone, int line) {
         const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
         const int4 zone = zones[tile.x];                                                                               \
         const int line = tile.y + (int)get_local_id(0);                                                                \
-        const line_place place = place_of(d, zone, line);                                                              \
+        const line_place place = place_of(d, zone.x, zone.y, zone.z, line);                                                              \
         if (line >= place.lines) return;                                                                               \
         const size_t first = (size_t)zone.w;                                                                           \
         SOLVE(d, u + first * 5, rhs + first * 5, work + first * WORK, place.first, place.stride, place.n,              \
@@ -109,21 +82,25 @@ static inline line_place place_of(int d, int4 zone, int line) {
 
 static inline void form_point(int d, global const double* u, global double* work, int4 zone, int item, double dt,
                               double per_step) {
-    const int lines = place_of(d, zone, 0).lines, n = place_of(d, zone, 0).n, points = zone.x * zone.y * zone.z;
+    const line_place any = place_of(d, zone.x, zone.y, zone.z, 0);
+    const int lines = any.lines, n = any.n, points = zone.x * zone.y * zone.z;
     if (item >= lines * (n - 2)) return;
 #ifdef POINTS_TOGETHER
     const int line = item / (n - 2), i = 1 + item % (n - 2);
 #else
     const int line = item % lines, i = 1 + item / lines;
 #endif
-    const line_place place = place_of(d, zone, line);
+    const line_place place = place_of(d, zone.x, zone.y, zone.z, line);
+    UNROLL
     for (int block = 0; block < 3; block++) {
         const point_values p = point_at(u, place.first + (i - 1 + block) * place.stride, points);
+        UNROLL
         for (int r = 0; r < 5; r++) {
             double row[5];
             if (block == 0) jacobian_row(row, &p, d, r, BEFORE_FACTORS(d, dt, per_step));
             if (block == 1) jacobian_row(row, &p, d, r, HERE_FACTORS(d, dt, per_step));
             if (block == 2) jacobian_row(row, &p, d, r, BEHIND_FACTORS(d, dt, per_step));
+            UNROLL
             for (int c = 0; c < 5; c++) BLOCK(block, i, r, c) = row[c];
         }
     }
@@ -142,21 +119,32 @@ static inline void solve_formed_line(int d, global double* u, global double* rhs
     for (int i = 1; i < n - 1; i++) {
 #ifdef PRELOAD
         double b[25], right[5];
+        UNROLL
         for (int m = 0; m < 5; m++) right[m] = RIGHT(i, m);
+        UNROLL
         for (int r = 0; r < 5; r++)
+            UNROLL
             for (int m = 0; m < 5; m++) b[r * 5 + m] = BLOCK(1, i, r, m);
         if (i > 1)
+            UNROLL
             for (int r = 0; r < 5; r++)
+                UNROLL
                 for (int m = 0; m < 5; m++) {
                     const double a = BLOCK(0, i, r, m);
                     right[r] -= a * f[m];
+                    UNROLL
                     for (int e = 0; e < 5; e++) b[r * 5 + e] -= a * c[m * 5 + e];
                 }
+        UNROLL
         for (int r = 0; r < 5; r++)
+            UNROLL
             for (int m = 0; m < 5; m++) c[r * 5 + m] = BLOCK(2, i, r, m);
         eliminate(b, c, right);
+        UNROLL
         for (int r = 0; r < 5; r++)
+            UNROLL
             for (int m = 0; m < 5; m++) BLOCK(2, i, r, m) = c[r * 5 + m];
+        UNROLL
         for (int m = 0; m < 5; m++) RIGHT(i, m) = f[m] = right[m];
 #else
         if (i > 1)

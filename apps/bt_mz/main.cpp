@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies the ways to solve BT-MZ, and says which share of the time the exchange took.
 #include "bt_mz/version.hpp"
+#ifdef BT_MZ_DIRECTIVES
+#include "bt_mz/directives.h"
+#endif
 
 #include "common/end_job.hpp"
 #include "common/program.hpp"
@@ -8,6 +11,7 @@
 
 #include <getopt.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <exception>
@@ -20,16 +24,16 @@ namespace {
 
 using namespace bt_mz;
 
-constexpr const char*
-    usage = "usage: causeway run -n RANKS bt_mz [options]\n"
-            "  --class NAME        S (default), W, A, B, C or D\n"
-            "  --versions LIST     of host, staged, messages, one_sided (default: the last three)\n"
-            "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
-            "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
-            "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
-            "  --move-fields       the fields go to the device and back for each kernel\n"
-            "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
-            "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
+constexpr const char* usage =
+    "usage: causeway run -n RANKS bt_mz [options]\n"
+    "  --class NAME        S (default), W, A, B, C or D\n"
+    "  --versions LIST     of host, staged, messages, one_sided and directives (default: staged,messages,one_sided)\n"
+    "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
+    "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
+    "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
+    "  --move-fields       the fields go to the device and back for each kernel\n"
+    "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
+    "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
 
 struct options {
     char kind = 'S';
@@ -101,27 +105,43 @@ bool benchmark(const options& options) {
     const mesh zones(kind, ranks);
     const int steps = options.steps > 0 ? options.steps : kind.steps;
 
+    const auto asked = [&](const char* name) { return std::ranges::count(options.versions, name) > 0; };
     std::unique_ptr<solver> on_device;
+    std::unique_ptr<inbox> symmetric;
     cl_device_id device = nullptr;
+    if (std::ranges::any_of(options.versions, [](const auto& name) { return name != "host"; })) {
+        apps::context context;
+        const auto devices = apps::devices_of(options.platform);
+        const std::size_t index = options.device.value_or(std::size_t(rank) % devices.size());
+#ifdef BT_MZ_DIRECTIVES
+        if (asked("directives")) {
+            bt_mz_select_device(int(index));
+            device = static_cast<cl_device_id>(bt_mz_opencl_device());
+            context.reset(static_cast<cl_context>(bt_mz_opencl_context()));
+            if (!context) throw std::runtime_error("OpenACC has no OpenCL device");
+            apps::check(clRetainContext(context.get()), "clRetainContext");
+        }
+#endif
+        if (!device) {
+            device = apps::device_of(options.platform, index);
+            context = apps::create_context(device);
+        }
+        on_device = std::make_unique<solver>(zones, rank, std::move(context), device, options.code, options.fields);
+        if (asked("one_sided") || asked("directives"))
+            symmetric = std::make_unique<inbox>(on_device->context(), device, zones, rank, on_device->plan());
+    }
     std::vector<contender> contenders;
     for (const auto& name : options.versions) {
-        if (name == "host") {
-            contenders.push_back({name, make_host(zones, rank), {}});
-            continue;
-        }
-        if (!on_device) {
-            const auto devices = apps::devices_of(options.platform);
-            device = apps::device_of(options.platform, options.device.value_or(std::size_t(rank) % devices.size()));
-            on_device = std::make_unique<solver>(zones, rank, device, options.code, options.fields);
-        }
-        if (name == "staged")
-            contenders.push_back({name, make_staged(*on_device), {}});
-        else if (name == "messages")
-            contenders.push_back({name, make_messages(*on_device), {}});
-        else if (name == "one_sided")
-            contenders.push_back({name, make_one_sided(*on_device, device), {}});
-        else
-            throw std::invalid_argument("no version \"" + name + "\": host, staged, messages, one_sided");
+        std::unique_ptr<version> way;
+        if (name == "host") way = make_host(zones, rank);
+        if (name == "staged") way = make_staged(*on_device);
+        if (name == "messages") way = make_messages(*on_device);
+        if (name == "one_sided") way = make_one_sided(*on_device, *symmetric);
+#ifdef BT_MZ_DIRECTIVES
+        if (name == "directives") way = make_directives(*on_device, *symmetric);
+#endif
+        if (!way) throw std::invalid_argument("no version \"" + name + "\" in this build");
+        contenders.push_back({name, std::move(way), {}});
     }
 
     for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code

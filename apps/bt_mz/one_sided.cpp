@@ -4,52 +4,35 @@
 
 #include <causeway/symmetric.h>
 
-#include <stdexcept>
-
 namespace bt_mz {
 
 namespace {
 
 class one_sided : public device_version {
   public:
-    one_sided(solver& solver, cl_device_id device)
+    one_sided(solver& solver, inbox& inbox)
         : device_version(solver),
           // communication begin
-          m_puts(apps::create_out_of_order_queue(solver.context(), solver.queue())),
+          m_inbox(inbox), m_puts(apps::create_out_of_order_queue(solver.context(), solver.queue())),
           m_out(apps::create_buffer(solver.context(), (solver.plan().values + 1) * sizeof(double)))
     // communication end
-    {
-        // communication begin
-        const std::size_t half = solver.plan().most_values + 1, ranks = std::size_t(solver.zones().ranks());
-        apps::check(causeway_symmetric_init(solver.context(), device, MPI_COMM_WORLD,
-                                            2 * half * sizeof(double) + ranks * sizeof(std::uint64_t) + 8192),
-                    "causeway_symmetric_init");
-        for (auto& in : m_in) {
-            in = static_cast<double*>(causeway_symmetric_malloc(half * sizeof(double)));
-            if (!in) throw std::runtime_error(causeway_error_last_message());
-        }
-        m_signals = static_cast<std::uint64_t*>(causeway_symmetric_calloc(ranks, sizeof(std::uint64_t)));
-        if (!m_signals) throw std::runtime_error(causeway_error_last_message());
-        // communication end
-    }
-    ~one_sided() override { causeway_symmetric_finalize(); }
+    {}
 
     void step() override {
         // communication begin
-        // A neighbour is one step ahead at most: it puts into the other half then.
-        double* const in = m_in[m_steps++ % 2];
+        double* const in = m_inbox.begin_step();
         const apps::event taken = m_solver.enqueue_take(m_out.get(), raw(m_last));
         apps::check(clFlush(m_solver.queue()), "clFlush");
         cl_event there = taken.get(), one = nullptr;
         std::vector<apps::event> put, arrived;
         for (const auto& part : m_solver.plan().parts) {
             apps::check(clEnqueuePutSignal(m_puts.get(), m_out.get(), CL_FALSE, part.out * sizeof(double),
-                                           part.values * sizeof(double), in + part.there, m_signals + m_solver.rank(),
-                                           1, CL_SIGNAL_ADD, part.peer, 1, &there, &one),
+                                           part.values * sizeof(double), in + part.there, m_inbox.own_signal(), 1,
+                                           CL_SIGNAL_ADD, part.peer, 1, &there, &one),
                         "clEnqueuePutSignal");
             put.emplace_back(one);
-            apps::check(clEnqueueSignalWait(m_puts.get(), CL_FALSE, m_signals + part.peer, CL_COMPARE_GE, m_steps, 0,
-                                            nullptr, &one),
+            apps::check(clEnqueueSignalWait(m_puts.get(), CL_FALSE, m_inbox.signal_of(part.peer), CL_COMPARE_GE,
+                                            m_inbox.steps(), 0, nullptr, &one),
                         "clEnqueueSignalWait");
             arrived.emplace_back(one);
         }
@@ -77,19 +60,17 @@ class one_sided : public device_version {
         return handles;
     }
 
+    inbox& m_inbox;
     apps::queue m_puts;
     apps::buffer m_out;
-    double* m_in[2] = {};
-    std::uint64_t* m_signals = nullptr; // counts steps of each rank whose values have come
-    std::uint64_t m_steps = 0;
     // communication end
     std::vector<apps::event> m_last;
 };
 
 } // namespace
 
-std::unique_ptr<version> make_one_sided(solver& solver, cl_device_id device) {
-    return std::make_unique<one_sided>(solver, device);
+std::unique_ptr<version> make_one_sided(solver& solver, inbox& inbox) {
+    return std::make_unique<one_sided>(solver, inbox);
 }
 
 } // namespace bt_mz

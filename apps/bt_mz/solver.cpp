@@ -46,11 +46,14 @@ kernels kernels_named(const std::string& name) {
     throw std::invalid_argument("no kernels \"" + name + "\": split, coalesced, preloaded, fused");
 }
 
-solver::solver(const mesh& mesh, int rank, cl_device_id device, kernels kernels, residency residency)
+std::size_t group_size(cl_device_id device) { return apps::device_type(device) & CL_DEVICE_TYPE_CPU ? 16 : 64; }
+
+solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
+               residency residency)
     : m_mesh(mesh), m_rank(rank), m_kernels(kernels), m_residency(residency),
       m_order(kernels == kernels::split ? order::components_side_by_side : order::points_side_by_side),
-      m_plan(plan_exchange(mesh, rank, m_order)), m_group(apps::device_type(device) & CL_DEVICE_TYPE_CPU ? 16 : 64),
-      m_context(apps::create_context(device)), m_queue(create_timed_queue(m_context.get(), device)),
+      m_plan(plan_exchange(mesh, rank, m_order)), m_tables(mesh, rank, m_plan, group_size(device)),
+      m_context(std::move(context)), m_queue(create_timed_queue(m_context.get(), device)),
       m_initial(initial_field(mesh, rank, m_order)), m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
     std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
     if (kernels != kernels::fused) options += " -D SPLIT";
@@ -65,49 +68,16 @@ solver::solver(const mesh& mesh, int rank, cl_device_id device, kernels kernels,
         if (kernels != kernels::fused) m_form[d] = apps::create_kernel(m_program.get(), forms[d]);
     }
 
-    std::vector<cl_int4> zones;
-    std::vector<cl_int2> table;
-    const auto add_tiles = [&](tiles& of, int which, std::size_t items) {
-        for (std::size_t first = 0; first < items; first += m_group, ++of.count)
-            table.push_back(cl_int2{{which, cl_int(first)}});
-    };
-    const auto own = mesh.zones_of(rank);
-    for (const int z : own) {
-        const auto& each = mesh.zones()[std::size_t(z)];
-        zones.push_back(cl_int4{{each.nx, each.ny, each.nz, cl_int(each.first)}});
-    }
-    for (const auto set : {zone_set::all, zone_set::inner, zone_set::outer})
-        for (int kind = -1; kind < 3; ++kind) {
-            auto& of = m_of[int(set)];
-            auto& list = kind < 0 ? of.points : of.lines[kind];
-            list.first = cl_int(table.size());
-            for (std::size_t at = 0; at < own.size(); ++at) {
-                if (set != zone_set::all && mesh.has_remote_neighbour(own[at]) != (set == zone_set::outer)) continue;
-                const auto& zone = mesh.zones()[std::size_t(own[at])];
-                const std::size_t inner[3] = {std::size_t(zone.nx - 2), std::size_t(zone.ny - 2),
-                                              std::size_t(zone.nz - 2)};
-                add_tiles(list, int(at), inner[0] * inner[1] * inner[2] / (kind < 0 ? 1 : inner[kind]));
-            }
-        }
-    const auto add_faces = [&](tiles& of, const std::vector<face_copy>& faces) {
-        of.first = cl_int(table.size());
-        for (std::size_t at = 0; at < faces.size(); ++at)
-            add_tiles(of, int(at), std::size_t(faces[at].along) * std::size_t(faces[at].up));
-    };
-    add_faces(m_local_tiles, m_plan.local);
-    add_faces(m_outgoing_tiles, m_plan.outgoing);
-    add_faces(m_incoming_tiles, m_plan.incoming);
-
-    m_zones = buffer_with(context(), zones);
-    m_tiles = buffer_with(context(), table);
-    m_local = buffer_with(context(), m_plan.local);
-    m_outgoing = buffer_with(context(), m_plan.outgoing);
-    m_incoming = buffer_with(context(), m_plan.incoming);
-    m_field = buffer_with(context(), m_initial);
-    m_forcing = buffer_with(context(), m_forcing_terms);
-    m_right = buffer_with(context(), std::vector<double>(m_initial.size(), 0.0));
+    m_zones = buffer_with(m_context.get(), m_tables.zones);
+    m_tiles = buffer_with(m_context.get(), m_tables.tiles);
+    m_local = buffer_with(m_context.get(), m_plan.local);
+    m_outgoing = buffer_with(m_context.get(), m_plan.outgoing);
+    m_incoming = buffer_with(m_context.get(), m_plan.incoming);
+    m_field = buffer_with(m_context.get(), m_initial);
+    m_forcing = buffer_with(m_context.get(), m_forcing_terms);
+    m_right = buffer_with(m_context.get(), std::vector<double>(m_initial.size(), 0.0));
     const std::size_t points = m_initial.size() / 5;
-    m_work = apps::create_buffer(context(), points * (kernels == kernels::fused ? 25 : 75) * sizeof(double));
+    m_work = apps::create_buffer(m_context.get(), points * (kernels == kernels::fused ? 25 : 75) * sizeof(double));
 }
 
 void solver::reset() {
@@ -117,7 +87,7 @@ void solver::reset() {
     m_solving.clear();
 }
 
-apps::event solver::launch(cl_kernel kernel, const tiles& over, const std::vector<cl_event>& after) {
+apps::event solver::launch(cl_kernel kernel, const tile_range& over, const std::vector<cl_event>& after) {
     if (over.count == 0 && after.empty()) return {};
     cl_event event = nullptr;
     if (over.count == 0) {
@@ -125,31 +95,31 @@ apps::event solver::launch(cl_kernel kernel, const tiles& over, const std::vecto
                     "clEnqueueMarkerWithWaitList");
         return apps::event(event);
     }
-    const std::size_t items = over.count * m_group;
-    apps::check(clEnqueueNDRangeKernel(queue(), kernel, 1, nullptr, &items, &m_group, cl_uint(after.size()),
+    const std::size_t items = over.count * m_tables.group;
+    apps::check(clEnqueueNDRangeKernel(queue(), kernel, 1, nullptr, &items, &m_tables.group, cl_uint(after.size()),
                                        after.empty() ? nullptr : after.data(), &event),
                 "clEnqueueNDRangeKernel");
     return apps::event(event);
 }
 
 apps::event solver::copy_faces(cl_mem from, std::size_t first_from, cl_mem to, std::size_t first_to, cl_mem faces,
-                               const tiles& over, const std::vector<cl_event>& after) {
+                               const tile_range& over, const std::vector<cl_event>& after) {
     apps::set_arguments(m_copy.get(), from, to, cl_ulong(first_from), cl_ulong(first_to), faces, m_tiles.get(),
                         over.first);
     return launch(m_copy.get(), over, after);
 }
 
 apps::event solver::enqueue_take(cl_mem out, const std::vector<cl_event>& after) {
-    return copy_faces(field(), 0, out, 0, m_outgoing.get(), m_outgoing_tiles, after);
+    return copy_faces(field(), 0, out, 0, m_outgoing.get(), m_tables.outgoing, after);
 }
 
-void solver::enqueue_local() { copy_faces(field(), 0, field(), 0, m_local.get(), m_local_tiles, {}); }
+void solver::enqueue_local() { copy_faces(field(), 0, field(), 0, m_local.get(), m_tables.local, {}); }
 
 void solver::enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after) {
-    copy_faces(in, first_value, field(), 0, m_incoming.get(), m_incoming_tiles, after);
+    copy_faces(in, first_value, field(), 0, m_incoming.get(), m_tables.incoming, after);
 }
 
-void solver::launch_solving(cl_kernel kernel, const tiles& over) {
+void solver::launch_solving(cl_kernel kernel, const tile_range& over) {
     if (over.count == 0) return;
     const cl_mem fields[3] = {m_field.get(), m_right.get(), m_forcing.get()};
     const auto move = [&](bool there) {
@@ -180,7 +150,7 @@ void solver::launch_solving(cl_kernel kernel, const tiles& over) {
 }
 
 void solver::enqueue_solve(zone_set which) {
-    const auto& over = m_of[int(which)];
+    const auto& over = m_tables.of[int(which)];
     const auto& per = m_mesh.per_step();
     const cl_double dt = m_mesh.kind().dt;
     apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_zones.get(),

@@ -2,7 +2,7 @@
 // The zones of a rank on its device, for every way to exchange their boundary values.
 #pragma once
 
-#include "bt_mz/problem.hpp"
+#include "bt_mz/tiles.hpp"
 
 #include "common/opencl.hpp"
 
@@ -23,12 +23,14 @@ kernels kernels_named(const std::string& name);
 /// Whether the fields stay on the device between kernels (Listings 1.7 to 1.9), or move there and back for each.
 enum class residency { stays, moves };
 
-enum class zone_set { all, inner, outer }; ///< inner: all neighbours are this rank's own
+/// Work-items of a group. More on GPUs, where a group shares what it reads.
+std::size_t group_size(cl_device_id device);
 
 /// Fields, kernels and one in-order queue. Not thread-safe.
 class solver {
   public:
-    solver(const mesh& mesh, int rank, cl_device_id device, kernels kernels, residency residency);
+    solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
+           residency residency);
 
     /// Initial values. Blocks.
     void reset();
@@ -48,23 +50,17 @@ class solver {
     [[nodiscard]] const mesh& zones() const { return m_mesh; }
     [[nodiscard]] int rank() const { return m_rank; }
     [[nodiscard]] const exchange_plan& plan() const { return m_plan; }
+    [[nodiscard]] const tile_tables& tables() const { return m_tables; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
     [[nodiscard]] cl_mem field() const { return m_field.get(); }
     [[nodiscard]] order order_of_values() const { return m_order; }
 
   private:
-    struct tiles {
-        cl_int first = 0;
-        std::size_t count = 0;
-    };
-    struct zone_tiles {
-        tiles points, lines[3];
-    };
-    apps::event launch(cl_kernel kernel, const tiles& over, const std::vector<cl_event>& after = {});
-    void launch_solving(cl_kernel kernel, const tiles& over);
+    apps::event launch(cl_kernel kernel, const tile_range& over, const std::vector<cl_event>& after = {});
+    void launch_solving(cl_kernel kernel, const tile_range& over);
     apps::event copy_faces(cl_mem from, std::size_t first_from, cl_mem to, std::size_t first_to, cl_mem faces,
-                           const tiles& over, const std::vector<cl_event>& after);
+                           const tile_range& over, const std::vector<cl_event>& after);
 
     const mesh& m_mesh;
     int m_rank;
@@ -72,15 +68,13 @@ class solver {
     residency m_residency;
     order m_order;
     exchange_plan m_plan;
-    std::size_t m_group;
+    tile_tables m_tables;
     apps::context m_context;
     apps::queue m_queue;
     apps::program m_program;
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
     apps::buffer m_field, m_right, m_forcing, m_work, m_zones, m_tiles, m_local, m_outgoing, m_incoming;
-    zone_tiles m_of[3]; // by zone_set
-    tiles m_local_tiles, m_outgoing_tiles, m_incoming_tiles;
     std::vector<apps::event> m_solving;
     std::vector<double> m_moved[3]; // the host's copies, if the fields move
 };

@@ -2,6 +2,7 @@
 // A way to solve BT-MZ; each lies in a file of its own.
 #pragma once
 
+#include "bt_mz/inbox.hpp"
 #include "bt_mz/solver.hpp"
 
 #include <mpi.h>
@@ -56,7 +57,8 @@ class host_exchange {
 std::unique_ptr<version> make_host(const mesh& mesh, int rank);
 std::unique_ptr<version> make_staged(solver& solver);
 std::unique_ptr<version> make_messages(solver& solver);
-/// Collective.
-std::unique_ptr<version> make_one_sided(solver& solver, cl_device_id device);
+std::unique_ptr<version> make_one_sided(solver& solver, inbox& inbox);
+/// In the solver's context, which is OpenACC's then.
+std::unique_ptr<version> make_directives(solver& solver, inbox& inbox);
 
 } // namespace bt_mz
