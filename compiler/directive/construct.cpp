@@ -6,6 +6,9 @@
 
 #include <clang/AST/Decl.h>
 
+#include <algorithm>
+#include <set>
+
 namespace directive {
 
 using namespace clang;
@@ -103,6 +106,9 @@ void collect(const Stmt* statement, bool reads, bool writes, std::vector<access>
             }
         }
         if (!function) collect(call->getCallee(), true, false, into);
+        if (function)
+            for (const auto& each : globals_of(function))
+                into.push_back({each.variable, plain, each.reads, each.writes, true});
         return;
     }
     if (is_lvalue_path(plain)) return collect_lvalue(plain, reads, writes, into);
@@ -148,6 +154,34 @@ const VarDecl* root_of(const Expr* expression) {
         if (binary->getLHS()->getType()->isPointerType()) return root_of(binary->getLHS());
         if (binary->getRHS()->getType()->isPointerType()) return root_of(binary->getRHS());
     }
+    return nullptr;
+}
+
+std::vector<global_use> globals_of(const FunctionDecl* function) {
+    const FunctionDecl* definition = nullptr;
+    if (!function->hasBody(definition)) return {};
+    thread_local std::set<const FunctionDecl*> under_way; // those that call each other
+    if (!under_way.insert(definition).second) return {};
+    std::vector<global_use> all;
+    for (const auto& each : accesses_in(definition->getBody())) {
+        if (!each.root || !each.root->isFileVarDecl()) continue;
+        const auto known = std::find_if(all.begin(), all.end(), [&](const auto& other) {
+            return other.variable->getCanonicalDecl() == each.root->getCanonicalDecl();
+        });
+        if (known == all.end()) {
+            all.push_back({each.root, each.reads, each.writes});
+        } else {
+            known->reads |= each.reads;
+            known->writes |= each.writes;
+        }
+    }
+    under_way.erase(definition);
+    return all;
+}
+
+const VarDecl* global_variable(const unit& unit, const std::string& name) {
+    for (const auto* each : unit.context.getTranslationUnitDecl()->lookup(&unit.context.Idents.get(name)))
+        if (const auto* variable = dyn_cast<VarDecl>(each)) return variable->getMostRecentDecl();
     return nullptr;
 }
 

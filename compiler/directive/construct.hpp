@@ -7,8 +7,11 @@
 #include <clang/AST/Expr.h>
 #include <clang/AST/Stmt.h>
 
+#include <clang/AST/Decl.h>
+
 #include <deque>
 #include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -18,6 +21,10 @@ namespace directive {
 struct unit {
     clang::ASTContext& context;
     std::deque<pragma>& pragmas;
+    /// Variables at file scope that `declare` names, and in which clause.
+    std::map<const clang::VarDecl*, std::string> declared{};
+
+    bool is_declared(const clang::VarDecl* variable) const { return declared.contains(variable->getCanonicalDecl()); }
 
     void error(clang::SourceLocation place, const std::string& text) const;
     void note(clang::SourceLocation place, const std::string& text) const;
@@ -49,6 +56,16 @@ struct access {
 };
 /// All uses in `statement`, nested directives' clauses left out.
 std::vector<access> accesses_in(const clang::Stmt* statement);
+
+/// A variable at file scope that a function uses, or one that it calls.
+struct global_use {
+    const clang::VarDecl* variable;
+    bool reads, writes;
+};
+std::vector<global_use> globals_of(const clang::FunctionDecl* function);
+
+/// The variable of this name at file scope; nullptr if there is none.
+const clang::VarDecl* global_variable(const unit& unit, const std::string& name);
 
 /// Calls `act` for `statement` and all below it, clauses' expressions left out; `act` returns false to stay out of one.
 void walk(const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& act);

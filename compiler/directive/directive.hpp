@@ -41,6 +41,7 @@ struct clause {
 struct pragma {
     int id = 0;
     std::string name; // "parallel loop", "enter data", "update peer"
+    bool in_function = false; // of `declare`, which means other things outside
     std::vector<clause> clauses;
     clang::SourceLocation place;
 

@@ -7,6 +7,9 @@
 #include <llvm/ADT/SmallString.h>
 #include <llvm/ADT/StringExtras.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace directive {
 
 using namespace clang;
@@ -53,6 +56,14 @@ std::string expression_printer::space_of(const Expr* pointer) const {
     return is_thread_memory(root->getType()) ? "" : "__global";
 }
 
+std::map<const VarDecl*, naming>::const_iterator expression_printer::named(const VarDecl* variable) const {
+    const auto found = m_names.find(variable);
+    if (found != m_names.end() || !variable->isFileVarDecl()) return found;
+    return std::find_if(m_names.begin(), m_names.end(), [&](const auto& each) {
+        return each.first->getCanonicalDecl() == variable->getCanonicalDecl();
+    });
+}
+
 std::string expression_printer::operand(const Expr* expression) {
     const auto* plain = expression->IgnoreParenImpCasts();
     const auto text = print(plain);
@@ -76,7 +87,7 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
         return llvm::toString(constant->getInitVal(), 10);
     const auto* variable = dyn_cast<VarDecl>(declaration);
     if (!variable) throw unsupported{expression->getExprLoc(), "'" + declaration->getNameAsString() + "' in a region"};
-    if (const auto found = m_names.find(variable); found != m_names.end()) return found->second.text;
+    if (const auto found = named(variable); found != m_names.end()) return found->second.text;
     if (variable->hasGlobalStorage()) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10);
@@ -178,10 +189,10 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
     base = base->IgnoreParenImpCasts();
     const auto* named = dyn_cast<DeclRefExpr>(base);
     const auto* variable = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
-    const auto found = variable ? m_names.find(variable) : m_names.end();
-    const bool row_pointer = variable && found == m_names.end() && isa<ParmVarDecl>(variable) &&
+    const auto found = variable ? std::as_const(*this).named(variable) : m_names.cend();
+    const bool row_pointer = variable && found == m_names.cend() && isa<ParmVarDecl>(variable) &&
                              !row_lengths(variable).empty();
-    if (!variable || !((found != m_names.end() && found->second.flat) || row_pointer)) {
+    if (!variable || !((found != m_names.cend() && found->second.flat) || row_pointer)) {
         std::string text = operand(base);
         for (const auto* index : indices) text += "[" + print(index) + "]";
         return text;
@@ -237,13 +248,25 @@ std::string expression_printer::call(const CallExpr* expression) {
 }
 
 std::string expression_printer::user_call(const CallExpr* expression, const FunctionDecl* definition) {
-    called made{definition, "acc_" + definition->getNameAsString(), {}};
+    called made{definition, "acc_" + definition->getNameAsString(), {}, {}};
     std::string arguments, suffix;
     for (const auto* argument : expression->arguments()) {
         const auto space = argument->getType()->isPointerType() ? space_of(argument) : "";
         made.spaces.push_back(space);
         suffix += argument->getType()->isPointerType() && space.empty() ? "p" : "g";
         arguments += (arguments.empty() ? "" : ", ") + print(argument);
+    }
+    for (const auto& used : globals_of(definition)) {
+        if (!m_unit.is_declared(used.variable)) continue;
+        const auto found = std::as_const(*this).named(used.variable);
+        if (found == m_names.end() || !found->second.on_device)
+            throw unsupported{expression->getExprLoc(), "a copy for each thread of '" +
+                                                            used.variable->getNameAsString() +
+                                                            "', which the called function uses"};
+        made.globals.push_back(used.variable);
+        const auto own = identifier(used.variable->getNameAsString());
+        const bool memory = used.variable->getType()->isPointerType() || used.variable->getType()->isArrayType();
+        arguments += (arguments.empty() ? "" : ", ") + (memory ? own : "acc_at_" + own);
     }
     if (suffix.find('p') != std::string::npos) made.name += "_" + suffix;
     if (m_known_functions.insert(made.name).second) m_called.push_back(made);

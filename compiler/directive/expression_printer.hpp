@@ -43,6 +43,7 @@ class expression_printer {
         const clang::FunctionDecl* function;
         std::string name;
         std::vector<std::string> spaces;
+        std::vector<const clang::VarDecl*> globals; // in memory of the device, its last parameters
     };
     /// Functions that were called and not yet taken.
     std::vector<called> take_called() { return std::exchange(m_called, {}); }
@@ -55,6 +56,8 @@ class expression_printer {
     type_printer& m_types;
     std::map<const clang::VarDecl*, naming> m_names;
     std::map<const clang::VarDecl*, std::string> m_spaces;
+    /// Also where the variable was declared twice.
+    std::map<const clang::VarDecl*, naming>::const_iterator named(const clang::VarDecl* variable) const;
     const clang::Expr* m_replaced = nullptr;
     std::string m_replacement;
     std::vector<called> m_called;

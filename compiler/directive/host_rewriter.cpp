@@ -150,7 +150,9 @@ void host_rewriter::function(const FunctionDecl* function) {
 void host_rewriter::rewrite(const Stmt* statement) {
     if (!statement) return;
     if (const auto of = directive_of(m_unit, statement)) return construct(of);
+    const auto known = m_visible.size();
     for (const auto* child : statement->children()) rewrite(child);
+    if (isa<CompoundStmt>(statement)) m_visible.resize(known);
 }
 
 void host_rewriter::construct(const found_directive& of) {
@@ -160,6 +162,7 @@ void host_rewriter::construct(const found_directive& of) {
     if (name == "host_data") return host_data(of);
     if (name == "loop") return loop(of);
     if (name == "update peer") return peer(of);
+    if (name == "declare") return declared_here(of);
     if (!of.body) return alone(of);
     replace(*of.directive, ""); // atomic: one thread of the host needs nothing
     rewrite(of.body);
@@ -406,6 +409,51 @@ void host_rewriter::peer(const found_directive& of) {
                            std::to_string(to.size()) + ");\n}\n");
 }
 
+void host_rewriter::declared_here(const found_directive& of) {
+    const auto number = std::to_string(of.directive->id);
+    std::vector<data_record> records;
+    for (const auto& clause : of.directive->clauses) {
+        const auto kind = data_kind(clause.name);
+        if (clause.name == "attach") m_unit.error(clause.place, "not supported: 'attach'");
+        if (kind.empty()) continue; // link: what is present is found anyway
+        for (const auto& entry : clause.items) {
+            if (const auto* variable = variable_of(of, entry))
+                m_visible.push_back(
+                    {variable, "&__acc_data" + number + "[" + std::to_string(records.size()) + "]", kind});
+            records.push_back(record_of(m_unit, of, entry, kind));
+        }
+    }
+    const auto arguments = "&__acc_clauses" + number + ", " + data_arguments(of.directive->id, records);
+    replace(*of.directive, clauses(of) + data_array(of.directive->id, records) +
+                               "struct causeway_acc_declared __acc_declared" + number +
+                               " __attribute__((cleanup(causeway_acc_declared_end))) = {" + arguments +
+                               "};\ncauseway_acc_data_begin(" + arguments + ");\n");
+}
+
+std::string host_rewriter::declared_variables() {
+    std::string text;
+    for (const auto& each : m_unit.pragmas) {
+        if (each.name != "declare" || each.in_function) continue;
+        replace(each, "");
+        std::string calls;
+        for (const auto& clause : each.clauses)
+            for (const auto& entry : clause.items) {
+                const auto& name = entry.base.text;
+                const auto* variable = global_variable(m_unit, name);
+                if (clause.name == "link" || !variable || variable->getType()->isPointerType()) continue;
+                calls += "    causeway_acc_declare(&place, (void *)&" + name + ", sizeof(" + name + "), CAUSEWAY_ACC_" +
+                         data_kind(clause.name) + ");\n";
+            }
+        if (calls.empty()) continue;
+        const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(each.place);
+        text += "__attribute__((constructor)) static void __acc_declare" + std::to_string(each.id) +
+                "(void) {\n    static const struct causeway_acc_place place = {" +
+                string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) +
+                ", \"declare\"};\n" + calls + "}\n";
+    }
+    return text;
+}
+
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
     *m_report += where(of.directive->place) + ": " + of.directive->name + "\n";
@@ -445,6 +493,7 @@ std::string host_rewriter::finish() {
     // Directives that say something to other compilers only.
     for (const auto& each : m_unit.pragmas)
         if (!m_seen.contains(each.id) && each.name == "routine") replace(each, "");
+    const auto declared = declared_variables();
     std::string all;
     std::size_t at = 0;
     for (const auto& [place, edit] : m_edits) {
@@ -455,6 +504,7 @@ std::string host_rewriter::finish() {
     if (all.back() != '\n') all += '\n';
     std::string source = prelude + m_program.types.definitions() + m_program.functions;
     for (const auto& each : m_program.kernels) source += each;
+    all += declared;
     if (copies_between_devices())
         all += "__attribute__((constructor)) static void __acc_expect_peers(void) { causeway_acc_expect_peers(); }\n";
     return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +

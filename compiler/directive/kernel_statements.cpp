@@ -38,7 +38,14 @@ void kernel_writer::write_function(const expression_printer::called& called) {
         head += (at++ ? ", " : "") +
                 m_program.types.declare(type, identifier(parameter->getNameAsString()), place, space);
     }
-    head += called.function->getNumParams() == 0 ? "void)" : ")";
+    for (const auto* global : called.globals) {
+        const auto name = identifier(global->getNameAsString());
+        const bool memory = global->getType()->isPointerType() || global->getType()->isArrayType();
+        const auto element = (memory ? element_of(global) : global->getType()).getUnqualifiedType();
+        head += (at++ ? ", __global " : "__global ") + m_program.types.name(element, place) + " *" +
+                (memory ? name : "acc_at_" + name);
+    }
+    head += at == 0 ? "void)" : ")";
     std::string body;
     auto* const before = std::exchange(m_out, &body);
     m_in_function = true;

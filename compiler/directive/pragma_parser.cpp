@@ -98,6 +98,7 @@ class reader final : public clang::PragmaHandler {
         read.place = m_line;
         read.id = static_cast<int>(m_pragmas.size());
         read.name = directive_name();
+        read.in_function = read.name == "declare" && is_in_braces(m_line);
         const auto known = clauses_of.find(read.name);
         if (known == clauses_of.end()) {
             error(m_tokens.empty() ? m_line : m_tokens.front().getLocation(),
@@ -127,7 +128,7 @@ class reader final : public clang::PragmaHandler {
             read_clause(read, name, place);
         }
         if (m_failed) return;
-        if (!declarative.contains(read.name)) inject(read);
+        if (!declarative.contains(read.name) || read.in_function) inject(read);
         m_pragmas.push_back(std::move(read));
     }
 
@@ -141,6 +142,21 @@ class reader final : public clang::PragmaHandler {
     std::vector<Token> m_call; // the arguments, each after its comma
     int m_arguments = 0;
     std::deque<std::string> m_numbers;
+
+    /// The parser has read a token ahead and does not know: after a function's end it takes that for its inside.
+    bool is_in_braces(SourceLocation place) const {
+        const auto& sources = m_preprocessor->getSourceManager();
+        const auto [file, offset] = sources.getDecomposedLoc(place);
+        const auto text = sources.getBufferData(file);
+        clang::Lexer lexer(sources.getLocForStartOfFile(file), m_preprocessor->getLangOpts(), text.begin(),
+                           text.begin(), text.end());
+        int depth = 0;
+        for (Token token; !lexer.LexFromRawLexer(token) && sources.getFileOffset(token.getLocation()) < offset;) {
+            if (token.is(tok::l_brace)) ++depth;
+            if (token.is(tok::r_brace)) --depth;
+        }
+        return depth > 0;
+    }
 
     void error(SourceLocation place, const std::string& text) {
         auto& diagnostics = m_preprocessor->getDiagnostics();
@@ -340,7 +356,7 @@ class reader final : public clang::PragmaHandler {
     }
 
     void inject(const pragma& read) {
-        const bool alone = stand_alone.contains(read.name);
+        const bool alone = stand_alone.contains(read.name) || read.in_function;
         std::vector<Token> all;
         const auto name = [&](const char* spelled, tok::TokenKind kind) {
             auto token = made(kind);

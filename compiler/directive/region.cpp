@@ -14,8 +14,8 @@ using namespace clang;
 
 std::string data_kind(const std::string& clause) {
     static const std::map<std::string, std::string> kinds = {
-        {"copy", "COPY"},       {"copyin", "COPYIN"},       {"copyout", "COPYOUT"},    {"create", "CREATE"},
-        {"present", "PRESENT"}, {"no_create", "NO_CREATE"}, {"deviceptr", "DEVICEPTR"}};
+        {"copy", "COPY"},       {"copyin", "COPYIN"},       {"copyout", "COPYOUT"},     {"create", "CREATE"},
+        {"present", "PRESENT"}, {"no_create", "NO_CREATE"}, {"deviceptr", "DEVICEPTR"}, {"device_resident", "CREATE"}};
     const auto found = kinds.find(clause);
     return found == kinds.end() ? "" : found->second;
 }
@@ -282,6 +282,10 @@ class analyser {
             if (const auto* declaration = dyn_cast<DeclStmt>(each))
                 for (const auto* one : declaration->decls())
                     if (const auto* variable = dyn_cast<VarDecl>(one)) m_declared.insert(variable);
+            if (const auto* call = dyn_cast<CallExpr>(each); call && call->getDirectCallee())
+                for (const auto& used : globals_of(call->getDirectCallee()))
+                    if (m_unit.is_declared(used.variable) && m_used.insert(used.variable).second)
+                        m_order.push_back(used.variable);
             if (const auto* reference = dyn_cast<DeclRefExpr>(each))
                 if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
                     variable && !m_declared.contains(variable) && !hidden.contains(variable) &&
@@ -355,6 +359,9 @@ class analyser {
             made.record = record_for(variable, "COPY");
         } else if (clause) {
             made.how = role::shared;
+        } else if (m_unit.is_declared(variable)) {
+            made.how = role::shared;
+            made.record = record_for(variable, "COPY");
         } else if (!is_scalar(type)) {
             made.how = role::shared;
             if (m_default == "none") not_given(variable);

@@ -14,6 +14,7 @@
 #include <llvm/Support/VirtualFileSystem.h>
 
 #include <cstdio>
+#include <set>
 
 namespace directive {
 
@@ -28,9 +29,9 @@ class consumer final : public ASTConsumer {
 
     void HandleTranslationUnit(ASTContext& context) override {
         if (context.getDiagnostics().hasErrorOccurred()) return;
-        const unit unit{context, m_pragmas};
+        unit unit{context, m_pragmas};
         for (const auto& each : m_pragmas)
-            if (each.name == "declare") unit.error(each.place, "not supported: 'declare'");
+            if (each.name == "declare" && !each.in_function) declare(unit, each);
         host_rewriter rewriter(unit, m_text, &m_into.report);
         for (const auto* each : context.getTranslationUnitDecl()->decls())
             if (const auto* function = dyn_cast<FunctionDecl>(each);
@@ -45,6 +46,30 @@ class consumer final : public ASTConsumer {
     std::deque<pragma>& m_pragmas;
     const std::string& m_text;
     translation& m_into;
+
+    /// Outside of functions.
+    static void declare(unit& unit, const pragma& directive) {
+        static const std::set<std::string> clauses = {"create", "copyin", "device_resident", "link"};
+        for (const auto& clause : directive.clauses) {
+            if (!clauses.contains(clause.name)) {
+                unit.error(clause.place, "'" + clause.name + "' of 'declare' belongs into a function");
+                continue;
+            }
+            for (const auto& entry : clause.items) {
+                const auto& name = entry.base.text;
+                const auto* variable = global_variable(unit, name);
+                if (!variable)
+                    unit.error(entry.place,
+                               "'declare' is outside of functions, where there is no variable '" + name + "'");
+                else if (!entry.sections.empty())
+                    unit.error(entry.place, "not supported: a section in 'declare' outside of functions");
+                else if (variable->getType()->isIncompleteType() && clause.name != "link")
+                    unit.error(entry.place, "not supported: 'declare' of '" + name + "', whose size is not known here");
+                else if (!unit.declared.emplace(variable->getCanonicalDecl(), clause.name).second)
+                    unit.error(entry.place, "'" + name + "' is in two clauses of 'declare'");
+            }
+        }
+    }
 };
 
 class action final : public ASTFrontendAction {

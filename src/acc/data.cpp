@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acc/data.hpp"
 
+#include "acc/declared.hpp"
 #include "acc/failure.hpp"
 #include "acc/selection.hpp"
 
@@ -19,6 +20,7 @@ directive_place::directive_place(causeway_acc_clauses& clauses) {
     m_device = clauses.has_device ? &device_number(clauses.device) : current_device();
     if (!m_device) return;
     m_lock = std::unique_lock(m_device->lock());
+    map_declared(*m_device);
     const long number = clauses.asynchronous ? queue_number(clauses.queue) : synchronous_queue;
     // With deviceid a directive is asynchronous, in the order of its device's queue.
     m_waits = !clauses.has_device && number == synchronous_queue;

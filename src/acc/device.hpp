@@ -98,6 +98,8 @@ class device {
     cl_command_queue peer_queue(int other);
     std::map<long, queue>& queues() { return m_queues; }
     present_table& table() { return m_table; }
+    /// How many of the variables of `declare` the device has.
+    std::size_t& declared() { return m_declared; }
 
     cl_mem allocate(std::size_t bytes);
     /// For a mapping that a command of the queue is the first to use; goes back to the queue that used it last.
@@ -143,7 +145,7 @@ class device {
     bool m_cpu = false, m_linked = false;
     cl_uint m_units = 1;
     std::string m_name;
-    std::size_t m_allocated = 0;
+    std::size_t m_allocated = 0, m_declared = 0;
     std::map<long, queue> m_queues;
     std::map<int, cl_command_queue> m_peer_queues;
     present_table m_table;

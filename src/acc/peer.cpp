@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Copies between devices: transfers of the engine, over the link between them where there is one.
 #include "acc/data.hpp"
+#include "acc/declared.hpp"
 #include "acc/failure.hpp"
 #include "acc/peer.hpp"
 
@@ -39,6 +40,7 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
     // Always in the order of the devices' numbers, so that two threads cannot wait for each other.
     std::unique_lock<std::recursive_mutex> first(std::min(&to.on, &from.on)->lock()),
         second(std::max(&to.on, &from.on)->lock());
+    for (auto* each : {&to.on, &from.on}) map_declared(*each);
     const auto target = place_of(to.on, to.address, bytes, name), source = place_of(from.on, from.address, bytes, name);
     auto& target_queue = to.on.queue_of(number);
     auto& source_queue = from.on.queue_of(number);

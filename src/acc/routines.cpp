@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // OpenACC's routines about devices and memory.
 #include "acc/data.hpp"
+#include "acc/declared.hpp"
 #include "acc/failure.hpp"
 #include "acc/peer.hpp"
 #include "acc/selection.hpp"
@@ -34,6 +35,7 @@ struct routine_place {
     explicit routine_place(long queue_number_given = acc_async_sync) : on(current_device()) {
         if (!on) return;
         held = std::unique_lock(on->lock());
+        map_declared(*on);
         number = queue_number(queue_number_given);
         in = &on->queue_of(number);
     }

@@ -61,8 +61,22 @@ REFUSED = [
     ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
     ("int **r = 0;\n#pragma acc parallel\n{ r[0][0] = 1; }", 3, "a subscript of a pointer in 'r'"),
     ("struct { int *p; } s;\n#pragma acc parallel\n{ s.p[0] = 1; }", 3, "a pointer in a structure, 'p'"),
+    ("#pragma acc declare attach(a)", 1, "not supported: 'attach'"),
+    ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc host_data use_device(x)\n{}", 1, "the scalar 'x' in 'use_device'"),
     ("#pragma acc parallel\n{\n#pragma acc update self(a[0:n])\n}", 3, "'update' inside a compute region"),
+]
+
+# The same at file scope, behind `int g, h[4], *p; extern int e[];`.
+REFUSED_OUTSIDE = [
+    ("#pragma acc declare copy(g)", "'copy' of 'declare' belongs into a function"),
+    ("#pragma acc declare present(h)", "'present' of 'declare' belongs into a function"),
+    ("#pragma acc declare create(missing)", "there is no variable 'missing'"),
+    ("#pragma acc declare create(h[0:2])", "a section in 'declare' outside of functions"),
+    ("#pragma acc declare copyin(e)", "'declare' of 'e', whose size is not known here"),
+    ("#pragma acc declare create(g) copyin(g)", "'g' is in two clauses of 'declare'"),
+    ("#pragma acc declare wait", "'wait' is no clause of 'declare'"),
+    ("#pragma acc declare create", "the clause 'create' needs an argument"),
 ]
 
 LOOPS = """
@@ -184,6 +198,22 @@ class compiler(unittest.TestCase):
                 self.assertRegex(first, rf"^wrong\.c:{line + 1}:\d+: error: ")
                 self.assertIn(sentence, first)
                 self.assertIn("^", said)
+
+    def test_refuses_wrong_declarations_outside_of_functions(self):
+        for directive, sentence in REFUSED_OUTSIDE:
+            with self.subTest(directive):
+                self.write("wrong.c", "int g, h[4], *p; extern int e[];\n" + directive + "\nint main(void) { return 0; }\n")
+                self.assertRegex(self.run_program(COMPILER, "-c", "wrong.c", fails=True), rf"^wrong\.c:2:\d+: error: .*{re.escape(sentence)}")
+
+    def test_sources_share_declared_variables(self):
+        self.write("shared.h", "extern int values[8], factor;\n#pragma acc declare create(values) copyin(factor)\nvoid fill(void);\n")
+        self.write("one.c", '#include "shared.h"\nint values[8], factor = 3;\nint main(void) {\n    fill();\n#pragma acc parallel loop\n'
+                            "    for (int i = 0; i < 8; i++) values[i] += factor;\n#pragma acc update self(values)\n    return values[7] != 24; }\n")
+        self.write("two.c", '#include "shared.h"\nvoid fill(void) {\n#pragma acc parallel loop\n    for (int i = 0; i < 8; i++) values[i] = i * factor;\n}\n')
+        self.run_program(COMPILER, "-fPIC", "-shared", "two.c", "-o", "libtwo.so")
+        self.run_program(COMPILER, "one.c", "-L.", "-ltwo", "-Wl,-rpath,.", "-o", "shared")
+        self.run_program("./shared")
+        self.run_program("./shared", ACC_DEVICE_TYPE="host")
 
     def test_reports_how_loops_are_spread(self):
         self.write("loops.c", LOOPS)

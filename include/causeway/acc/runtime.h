@@ -116,6 +116,16 @@ struct causeway_acc_region {
 static inline long causeway_acc_trips(long first, long last, long step) {
     return step > 0 && first < last ? (last - first - 1) / step + 1 : 0;
 }
+/* `declare` in a function: ends with the block that it stands in. */
+struct causeway_acc_declared {
+    struct causeway_acc_clauses* clauses;
+    struct causeway_acc_data* data;
+    int count;
+};
+void causeway_acc_data_end(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+static inline __attribute__((unused)) void causeway_acc_declared_end(struct causeway_acc_declared* of) {
+    causeway_acc_data_end(of->clauses, of->data, of->count);
+}
 static struct causeway_acc_program causeway_acc_this_program __attribute__((unused)); /* defined at the end of a source
                                                                                          with regions */
 #endif
@@ -126,6 +136,8 @@ void causeway_acc_enter_data(struct causeway_acc_clauses*, struct causeway_acc_d
 void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
+/* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
+void causeway_acc_declare(const struct causeway_acc_place*, void* host, unsigned long bytes, int kind);
 /* Says before main() that the source has `update peer`. */
 void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
