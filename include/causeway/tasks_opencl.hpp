@@ -12,6 +12,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <mutex>
@@ -24,23 +25,11 @@
 
 namespace causeway {
 
-/// One sub-device for each memory node of a device that can be divided so; else the device itself. Release each by
-/// clReleaseDevice(), which does nothing to whole devices.
-inline std::vector<cl_device_id> devices_of_nodes(cl_device_id device) {
-    const cl_device_partition_property by_node[] = {CL_DEVICE_PARTITION_BY_AFFINITY_DOMAIN,
-                                                    CL_DEVICE_AFFINITY_DOMAIN_NUMA, 0};
-    cl_uint count = 0;
-    if (clCreateSubDevices(device, by_node, 0, nullptr, &count) != CL_SUCCESS || count < 2) return {device};
-    std::vector<cl_device_id> parts(count);
-    if (clCreateSubDevices(device, by_node, count, parts.data(), nullptr) != CL_SUCCESS) return {device};
-    return parts;
-}
-
 /// Watches events for tasks, in a thread that sleeps while there are none. It polls, as some implementations never call
 /// back for events that fail. Outlives the groups whose tasks wait for events.
 class event_bridge {
   public:
-    event_bridge() : m_thread([this] { watch(); }) {}
+    event_bridge() : m_thread([this] { work(); }) {}
     event_bridge(const event_bridge&) = delete;
     event_bridge& operator=(const event_bridge&) = delete;
     /// Tasks that still wait fail.
@@ -63,24 +52,51 @@ class event_bridge {
                 throw std::invalid_argument("a task that waits for events: one of them is none (" +
                                             std::to_string(code) + ")");
             one->events.push_back(event);
-            cl_command_queue queue = nullptr; // a command that is not flushed may never run
-            if (clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS && queue)
-                clFlush(queue);
+            if (const auto queue = queue_of(event)) clFlush(queue); // a command that is not flushed may never run
         }
         one->group = &group;
         one->held = group.spawn_held(
             [status = one->status, work = std::forward<Work>(work)]() mutable {
-                if (status->load() != CL_COMPLETE)
-                    throw std::runtime_error("an event that a task waits for ended with " +
-                                             std::to_string(status->load()));
+                check(*status);
                 work();
             },
             regions);
-        {
-            const std::lock_guard lock(m_mutex);
-            m_watched.push_back(std::move(one));
+        watch(std::move(one));
+    }
+
+    /// A command as a task: `enqueue` is called in a worker once earlier tasks of the group whose regions overlap are
+    /// over, and gives the command's event, which this releases. Later ones wait for the command's end. If it fails,
+    /// the group is cancelled, and its wait() throws with the event's status.
+    template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
+                                                std::span<const causeway_region> regions) {
+        // Two tasks with the same regions, one behind the other: the first enqueues, the second is over with the
+        // command.
+        auto end = std::make_shared<command_end>(group);
+        auto* const begins = group.spawn_held(
+            [this, end, enqueue = std::forward<Enqueue>(enqueue)]() mutable {
+                auto one = std::make_unique<watched>();
+                one->events.push_back(enqueue());
+                one->group = end->group;
+                one->status = end->status;
+                clFlush(queue_of(one->events.front()));
+                one->held = std::exchange(end->held, nullptr);
+                watch(std::move(one));
+            },
+            regions);
+        try {
+            end->held = group.spawn_held([status = end->status] { check(*status); }, regions);
+        } catch (...) {
+            group.cancel();
+            group.let_go(begins);
+            throw;
         }
-        m_changed.notify_one();
+        end.reset();
+        group.let_go(begins);
+    }
+    template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
+                                                std::initializer_list<causeway_region> regions) {
+        spawn_command(group, std::forward<Enqueue>(enqueue),
+                      std::span<const causeway_region>(regions.begin(), regions.size()));
     }
 
     /// As spawn(); the event, which the caller releases, is complete when the work is over. It fails with -14 if the
@@ -115,6 +131,18 @@ class event_bridge {
         task_group* group = nullptr;
         causeway_task* held = nullptr;
     };
+    /// Lets the second task of a command go, if the first one ends without a command.
+    struct command_end {
+        explicit command_end(task_group& of) : group(&of) {}
+        command_end(const command_end&) = delete;
+        command_end& operator=(const command_end&) = delete;
+        ~command_end() {
+            if (held) group->let_go(held);
+        }
+        task_group* group;
+        causeway_task* held = nullptr;
+        std::shared_ptr<std::atomic<cl_int>> status = std::make_shared<std::atomic<cl_int>>(CL_COMPLETE);
+    };
     class ending {
       public:
         explicit ending(cl_event event) : m_event(event) {}
@@ -132,6 +160,24 @@ class event_bridge {
         cl_event m_event;
         bool m_is_set = false;
     };
+
+    static void check(cl_int status) {
+        if (status != CL_COMPLETE)
+            throw std::runtime_error("an event that a task waits for ended with " + std::to_string(status));
+    }
+    /// Null for user events.
+    static cl_command_queue queue_of(cl_event event) {
+        cl_command_queue queue = nullptr;
+        return clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof queue, &queue, nullptr) == CL_SUCCESS ? queue
+                                                                                                          : nullptr;
+    }
+    void watch(std::unique_ptr<watched> one) {
+        {
+            const std::lock_guard lock(m_mutex);
+            m_watched.push_back(std::move(one));
+        }
+        m_changed.notify_one();
+    }
 
     /// CL_COMPLETE, a failure, or a positive status while it runs.
     static cl_int status_of(cl_event event) {
@@ -153,7 +199,7 @@ class event_bridge {
         return over || *one.status != CL_COMPLETE;
     }
 
-    void watch() {
+    void work() {
         std::vector<std::unique_ptr<watched>> mine;
         auto pause = std::chrono::microseconds(20);
         for (;;) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tasks and OpenCL's events wait for one another, on each device found.
+#include <causeway/node_devices.hpp>
 #include <causeway/tasks_opencl.hpp>
 
 #include <gtest/gtest.h>
@@ -133,10 +134,132 @@ TEST_F(device_scene, a_bridge_that_ends_lets_its_tasks_fail) {
     clReleaseEvent(event);
 }
 
+TEST_F(device_scene, regions_order_host_functions_transfers_and_kernels) {
+    constexpr const char* source = "kernel void twice(global int* all) { all[get_global_id(0)] *= 2; }";
+    cl_int code = CL_SUCCESS;
+    const cl_program program = clCreateProgramWithSource(context, 1, const_cast<const char**>(&source), nullptr, &code);
+    ASSERT_EQ(clBuildProgram(program, 1, &device, "", nullptr, nullptr), CL_SUCCESS);
+    const cl_kernel kernel = clCreateKernel(program, "twice", &code);
+    ASSERT_EQ(clSetKernelArg(kernel, 0, sizeof buffer, &buffer), CL_SUCCESS);
+    std::array<int, 1000> back{};
+    int right = 0;
+    causeway::event_bridge bridge;
+    {
+        causeway::task_group group(pool);
+        const int on_device = 0; // stands for the buffer
+        const auto host = causeway::inout(values.data(), values.size()), read = causeway::out(back.data(), back.size());
+        const causeway_region device_data{&on_device, sizeof on_device, CAUSEWAY_REGION_INOUT, 0};
+        for (int round = 1; round <= 20; ++round) {
+            group.spawn([this, round] { values.fill(round); }, {host});
+            bridge.spawn_command(group,
+                                 [this] {
+                                     cl_event event = nullptr;
+                                     clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof values, values.data(), 0,
+                                                          nullptr, &event);
+                                     return event;
+                                 },
+                                 {causeway::in(values.data(), values.size()), device_data});
+            bridge.spawn_command(group,
+                                 [this, kernel] {
+                                     cl_event event = nullptr;
+                                     const std::size_t size = 1000;
+                                     clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &size, nullptr, 0, nullptr,
+                                                            &event);
+                                     return event;
+                                 },
+                                 {device_data});
+            bridge.spawn_command(group,
+                                 [this, &back] {
+                                     cl_event event = nullptr;
+                                     clEnqueueReadBuffer(queue, buffer, CL_FALSE, 0, sizeof back, back.data(), 0,
+                                                         nullptr, &event);
+                                     return event;
+                                 },
+                                 {device_data, read});
+            group.spawn([&right, &back, round] { right += back[0] == 2 * round && back[999] == 2 * round; },
+                        {causeway::in(back.data(), back.size()), causeway::inout(&right)});
+        }
+        group.wait();
+    }
+    EXPECT_EQ(right, 20);
+    clReleaseKernel(kernel);
+    clReleaseProgram(program);
+}
+
+TEST_F(device_scene, a_command_that_fails_or_is_not_enqueued_fails_the_group) {
+    causeway::event_bridge bridge;
+    const auto region = causeway::inout(values.data(), values.size());
+    {
+        causeway::task_group group(pool);
+        cl_int code = CL_SUCCESS;
+        const cl_event event = clCreateUserEvent(context, &code);
+        ASSERT_EQ(code, CL_SUCCESS);
+        std::atomic<bool> ran{false};
+        bridge.spawn_command(group, [event] { return event; }, {region});
+        group.spawn([&] { ran = true; }, {region});
+        clSetUserEventStatus(event, -77);
+        EXPECT_THROW(group.wait(), std::runtime_error);
+        EXPECT_FALSE(ran);
+    }
+    causeway::task_group group(pool);
+    bridge.spawn_command(group, []() -> cl_event { throw std::logic_error("none"); }, {region});
+    EXPECT_THROW(group.wait(), std::logic_error);
+    std::atomic<bool> ran{false};
+    group.cancel();
+    bridge.spawn_command(group, [&]() -> cl_event { return ran = true, nullptr; }, {region});
+    EXPECT_THROW(group.wait(), causeway::tasks_error);
+    EXPECT_FALSE(ran);
+}
+
 TEST_F(device_scene, a_device_has_a_part_for_each_node) {
     const auto parts = causeway::devices_of_nodes(device);
     ASSERT_FALSE(parts.empty());
     for (const auto each : parts) clReleaseDevice(each);
+}
+
+/// Two parts of the device stand for nodes; memory lies on node 1 from here on.
+const void* s_second_node = nullptr;
+
+TEST_F(device_scene, kernels_go_to_the_part_of_the_node_that_has_their_buffers) {
+    cl_uint units = 0;
+    clGetDeviceInfo(device, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof units, &units, nullptr);
+    std::vector<cl_device_id> parts(2);
+    const cl_device_partition_property halves[] = {CL_DEVICE_PARTITION_EQUALLY, static_cast<intptr_t>(units / 2), 0};
+    if (units < 2 || clCreateSubDevices(device, halves, 2, parts.data(), nullptr) != CL_SUCCESS)
+        GTEST_SKIP() << "the device cannot be divided";
+    causeway::node_devices nodes(parts, [](const void* address) { return address < s_second_node ? 0 : 1; });
+    ASSERT_EQ(nodes.nodes(), 2u);
+    const std::size_t bytes = 1 << 20;
+    causeway::node_devices::buffer left(nodes, bytes, CAUSEWAY_DISTRIBUTION_COARSE),
+        right(nodes, bytes, CAUSEWAY_DISTRIBUTION_COARSE), large(nodes, 4 * bytes, CAUSEWAY_DISTRIBUTION_FINE);
+    const auto of_left = left.region(CAUSEWAY_REGION_INOUT), of_right = right.region(CAUSEWAY_REGION_INOUT);
+    ASSERT_NE(of_left.address, of_right.address);
+    const bool in_order = of_left.address < of_right.address;
+    s_second_node = in_order ? of_right.address : of_left.address;
+    const auto& first = in_order ? of_left : of_right;
+    const auto& second = in_order ? of_right : of_left;
+    EXPECT_EQ(nodes.queue_near({&first, 1}), nodes.queue(0));
+    EXPECT_EQ(nodes.queue_near({&second, 1}), nodes.queue(1));
+    auto small = first;
+    small.bytes = 5000;
+    const std::array<causeway_region, 2> both = {small, second};
+    EXPECT_EQ(nodes.queue_near(both), nodes.queue(1)) << "most of the bytes";
+    std::array<int, 2> chosen{};
+    for (int each = 0; each < 5; ++each) ++chosen[nodes.queue_near({}) == nodes.queue(0) ? 0 : 1];
+    EXPECT_TRUE(chosen[0] >= 2 && chosen[1] >= 2) << "nothing is known: in turn";
+
+    // Its memory is the buffer's: what a command writes there is seen where it is mapped.
+    const int pattern = 41;
+    cl_int code = CL_SUCCESS;
+    ASSERT_EQ(clEnqueueFillBuffer(nodes.queue(1), right.get(), &pattern, sizeof pattern, 0, bytes, 0, nullptr, nullptr),
+              CL_SUCCESS);
+    auto* const mapped = static_cast<int*>(
+        clEnqueueMapBuffer(nodes.queue(1), right.get(), CL_TRUE, CL_MAP_READ, 0, bytes, 0, nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(static_cast<const void*>(mapped), of_right.address);
+    EXPECT_EQ(mapped[1000], 41);
+    clEnqueueUnmapMemObject(nodes.queue(1), right.get(), mapped, 0, nullptr, nullptr);
+    clFinish(nodes.queue(1));
 }
 
 } // namespace
