@@ -25,6 +25,16 @@ if(TARGET task_fib)
   causeway_test(task_fib LABEL example RUNTIME none TIMEOUT 60 COMMAND $<TARGET_FILE:task_fib> --n 15 --rounds 1 1 2 5)
 endif()
 
+# The simulator beside another one, where it is there (Debian: libsimgrid-dev).
+find_path(CAUSEWAY_SIMGRID_HEADERS simgrid/s4u.hpp)
+find_library(CAUSEWAY_SIMGRID_LIBRARY simgrid)
+if(CAUSEWAY_SIMGRID_HEADERS AND CAUSEWAY_SIMGRID_LIBRARY AND NOT CAUSEWAY_SANITIZE)
+  add_executable(tasks_simgrid_tests ${CMAKE_CURRENT_LIST_DIR}/simgrid/simgrid_test.cpp)
+  target_include_directories(tasks_simgrid_tests SYSTEM PRIVATE ${CAUSEWAY_SIMGRID_HEADERS})
+  target_link_libraries(tasks_simgrid_tests PRIVATE causeway_flags causeway_task_parts ${CAUSEWAY_SIMGRID_LIBRARY} GTest::gtest_main)
+  causeway_test(tasks.simgrid LABEL unit RUNTIME none TIMEOUT 120 COMMAND $<TARGET_FILE:tasks_simgrid_tests>)
+endif()
+
 add_executable(tasks_opencl_tests ${CMAKE_CURRENT_LIST_DIR}/opencl/events_test.cpp)
 target_link_libraries(tasks_opencl_tests PRIVATE causeway_flags Causeway::tasks OpenCL::OpenCL GTest::gtest_main Threads::Threads)
 foreach(runtime ${runtimes})
