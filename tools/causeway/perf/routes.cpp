@@ -48,6 +48,14 @@ const std::array table = {
     route{"rank-latency-idle/two-devices", 2, "the same between two devices"},
     route{"rank-kernel/same-device", 2, "both ranks send and receive at once, beside a kernel that takes as long"},
     route{"rank-kernel/two-devices", 2, "the same between two devices"},
+    route{"one-sided-put/same-device", 2, "device -> heap of another rank on the same device, which calls nothing"},
+    route{"one-sided-put/two-devices", 2, "the same between two devices"},
+    route{"one-sided-get/same-device", 2, "heap of another rank on the same device -> device"},
+    route{"one-sided-get/two-devices", 2, "the same between two devices"},
+    route{"one-sided-signal/same-device", 2, "put with signal, until the other rank's wait is over"},
+    route{"one-sided-signal/two-devices", 2, "the same between two devices"},
+    route{"one-sided-atomic/same-device", 2, "adding to a word of another rank's heap, with the old value"},
+    route{"one-sided-atomic/two-devices", 2, "the same between two devices"},
 };
 
 /// `word` is the name, or its beginning up to a "-" or "/".
@@ -113,6 +121,7 @@ void run_routes(session& session, const devices& on) {
         rank_routes(session, where, suffix);
         rank_crowd_routes(session, where, suffix);
         rank_kernel_route(session, where, suffix);
+        one_sided_routes(session, where, suffix);
     };
     between_devices(shared, "/same-device");
     rank_host_routes(session, shared);

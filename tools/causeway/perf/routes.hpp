@@ -50,5 +50,6 @@ void rank_host_routes(session& session, const place& where);
 void rank_crowd_routes(session& session, const place& where, const std::string& suffix);
 void rank_latency_routes(session& session, const place& where, const std::string& suffix);
 void rank_kernel_route(session& session, const place& where, const std::string& suffix);
+void one_sided_routes(session& session, const place& where, const std::string& suffix);
 
 } // namespace perf
