@@ -24,16 +24,17 @@ namespace {
 
 using namespace bt_mz;
 
-constexpr const char* usage =
-    "usage: causeway run -n RANKS bt_mz [options]\n"
-    "  --class NAME        S (default), W, A, B, C or D\n"
-    "  --versions LIST     of host, staged, messages, one_sided and directives (default: staged,messages,one_sided)\n"
-    "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
-    "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
-    "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
-    "  --move-fields       the fields go to the device and back for each kernel\n"
-    "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
-    "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
+constexpr const char*
+    usage = "usage: causeway run -n RANKS bt_mz [options]\n"
+            "  --class NAME        S (default), W, A, B, C or D\n"
+            "  --versions LIST     of host, staged, messages, one_sided, openshmem, directives\n"
+            "                      (default: staged,messages,one_sided)\n"
+            "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
+            "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
+            "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
+            "  --move-fields       the fields go to the device and back for each kernel\n"
+            "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
+            "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
 
 struct options {
     char kind = 'S';
@@ -137,6 +138,7 @@ bool benchmark(const options& options) {
         if (name == "staged") way = make_staged(*on_device);
         if (name == "messages") way = make_messages(*on_device);
         if (name == "one_sided") way = make_one_sided(*on_device, *symmetric);
+        if (name == "openshmem") way = make_openshmem(*on_device);
 #ifdef BT_MZ_DIRECTIVES
         if (name == "directives") way = make_directives(*on_device, *symmetric);
 #endif

@@ -27,7 +27,7 @@ set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION
   "baseline .* [0-9.]+e-[0-9]+ .*causeway .* inf .*VERIFICATION FAILED")
 
 # Each class has published values that the program compares with.
-set(bt_mz_versions host,staged,messages,one_sided)
+set(bt_mz_versions host,staged,messages,one_sided,openshmem)
 if(TARGET causeway_cc)
   string(APPEND bt_mz_versions ,directives)
 endif()
