@@ -480,15 +480,6 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
     }
 }
 
-bool host_rewriter::copies_between_devices() const {
-    for (const auto& each : m_unit.pragmas)
-        if (each.name == "update peer") return true;
-    for (const char* const routine : {"acc_update_peer", "acc_memcpy_d2d", "acc_memcpy_d2d_async"})
-        for (const auto* each : m_unit.context.getTranslationUnitDecl()->lookup(&m_unit.context.Idents.get(routine)))
-            if (each->isReferenced()) return true;
-    return false;
-}
-
 std::string host_rewriter::finish() {
     // Directives that say something to other compilers only.
     for (const auto& each : m_unit.pragmas)
@@ -505,8 +496,6 @@ std::string host_rewriter::finish() {
     std::string source = prelude + m_program.types.definitions() + m_program.functions;
     for (const auto& each : m_program.kernels) source += each;
     all += declared;
-    if (copies_between_devices())
-        all += "__attribute__((constructor)) static void __acc_expect_peers(void) { causeway_acc_expect_peers(); }\n";
     return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +
            ", 0};\n";
 }

@@ -44,8 +44,6 @@ class host_rewriter {
     /// All over the program: what tells the run time so before main().
     std::string declared_variables();
 
-    /// Of `update peer` and of routines that do the same.
-    bool copies_between_devices() const;
     std::string clauses(const found_directive& of);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
     void begin(const found_directive& of, const std::string& code);

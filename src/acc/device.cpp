@@ -5,7 +5,6 @@
 
 #include <CL/cl_data_transfer.h>
 #include <causeway/acc/openacc.h>
-#include <causeway/buffer.h>
 
 #include <sys/mman.h>
 
@@ -66,7 +65,6 @@ device::device(int number, cl_platform_id, cl_device_id id)
     clGetDeviceInfo(id, CL_DEVICE_TYPE, sizeof type, &type, nullptr);
     const char* const as_gpu = std::getenv("ACC_LAUNCH_AS_GPU");
     m_cpu = (type & CL_DEVICE_TYPE_CPU) != 0 && (!as_gpu || std::strcmp(as_gpu, "1") != 0);
-    m_linked = (type & CL_DEVICE_TYPE_GPU) != 0;
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
 }
 
@@ -102,11 +100,7 @@ cl_command_queue device::peer_queue(int other) {
 
 cl_mem device::allocate(std::size_t bytes) {
     cl_int status = CL_SUCCESS;
-    // What is exchanged in pieces is reached over a link between GPUs in one step. A small buffer is not worth it.
-    constexpr std::size_t least_linked = 64 << 10;
-    const auto made = bytes >= least_linked && m_linked && expects_peers()
-                          ? causeway_buffer_create(context(), m_id, CL_MEM_READ_WRITE, bytes, &status)
-                          : clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
+    const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE, bytes > 0 ? bytes : 1, nullptr, &status);
     if (status != CL_SUCCESS)
         fail_here("device " + std::to_string(m_number) + " (" + m_name + ") has no " + std::to_string(bytes) +
                   " bytes: OpenCL's code " + std::to_string(status));

@@ -142,7 +142,7 @@ class device {
     cl_device_id m_id;
     cl_context m_context = nullptr;
     int m_type = 0;
-    bool m_cpu = false, m_linked = false;
+    bool m_cpu = false;
     cl_uint m_units = 1;
     std::string m_name;
     std::size_t m_allocated = 0, m_declared = 0;
@@ -160,9 +160,6 @@ class device {
 
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
 const std::vector<std::unique_ptr<device>>& devices();
-
-/// The program copies between devices, of which there are several: their memory is made to be reached by others.
-bool expects_peers();
 
 /// The calling thread's device; nullptr if that is the host.
 device* current_device();

@@ -7,7 +7,6 @@
 #include <causeway/acc/openacc.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstdlib>
 #include <cstring>
 
@@ -62,14 +61,6 @@ const std::vector<std::unique_ptr<device>>& devices() {
     return *all;
 }
 
-namespace {
-
-std::atomic<bool> peers_expected{false};
-
-} // namespace
-
-bool expects_peers() { return peers_expected && devices().size() > 1; }
-
 selection& selected() {
     thread_local selection own = [] {
         selection first;
@@ -95,5 +86,3 @@ device& device_number(long number) {
 }
 
 } // namespace causeway::acc
-
-void causeway_acc_expect_peers(void) { causeway::acc::peers_expected = true; }
