@@ -103,7 +103,9 @@ std::optional<kernel_writer::levels> kernel_writer::deferred_levels(const loop_n
 
 const loop_node* kernel_writer::only_inner(const loop_node& node) const {
     if (node.inner.size() != 1 || node.repeated || !node.reductions.empty() || !node.privates.empty() ||
-        has_reductions() || !m_scratches.empty() || !m_active_reductions.empty())
+        has_reductions() || !m_scratches.empty() || !m_active_reductions.empty() ||
+        std::any_of(m_region.captures.begin(), m_region.captures.end(),
+                    [](const auto& each) { return each.own_array; }))
         return nullptr;
     const auto* inner = node.inner.front();
     const auto spread = levels_of(*inner);
@@ -198,10 +200,12 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     }
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
-        const std::string gangs = m_split ? "acc_gangs" : "get_num_groups(0)";
-        const std::string own = m_split ? "(int)get_group_id(0) / acc_shares" : "get_group_id(0)";
-        line("const " + type + " " + part + " = (" + total + " - 1) / (" + type + ")" + gangs + " + 1;");
-        line("const " + type + " " + begin + " = " + part + " * (" + type + ")" + own + ";");
+        const auto cast = "(" + type + ")";
+        const std::string dimension = m_split ? "(1)" : "(0)"; // the other one is the lanes'
+        const auto gangs = cast + "get_num_groups" + dimension;
+        line("const " + type + " " + part + " = " + total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs +
+             " + 1;");
+        line("const " + type + " " + begin + " = " + part + " * " + cast + "get_group_id" + dimension + ";");
         line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
              begin + " + " + part + ";");
         from = begin;
@@ -220,8 +224,8 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         width = cast + "get_local_size(1)";
     }
     if (&node == m_split) {
-        lane += " + " + cast + "((int)get_group_id(0) % acc_shares) * " + width;
-        width += " * acc_shares";
+        lane += " + " + cast + "get_group_id(0) * " + width;
+        width += " * " + cast + "get_num_groups(0)";
     }
     if (!lane.empty()) {
         from = from == "0" ? lane : from + " + " + lane;

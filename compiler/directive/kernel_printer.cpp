@@ -19,13 +19,13 @@ const char* const prelude = R"(#ifdef cl_khr_fp64
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
-/* How often a loop runs from first up to last, which it does not reach. */
-long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (last - first - 1) / step + 1 : 0; }
 /* The first of the two halves in which a tree joins `n` values. */
 int acc_half(int n) { int half_of = n > 1 ? 1 : 0; while (half_of * 2 < n && half_of > 0) half_of *= 2; return half_of; }
 /* Most loops count in 32 bits, whose division costs a quarter. */
 long acc_quotient(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
 long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a % (uint)b) : a % b; }
+/* How often a loop runs from first up to last, which it does not reach. */
+long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
 int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
 )";
 
@@ -200,7 +200,6 @@ std::string kernel_writer::parameters() {
     // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
     add("__local long *acc_scratch");
     add("int acc_gangs");
-    if (m_split) add("int acc_shares");
     return text + ")";
 }
 

@@ -195,7 +195,6 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
         }
         argument(nullptr, lanes * sizeof(cl_ulong));
         argument.value(static_cast<cl_int>(shape.gangs));
-        if (kernel.flags & CAUSEWAY_ACC_GROUPS_SHARE_LANES) argument.value(static_cast<cl_int>(shape.shares));
     };
     set(handle, threads);
     if (notifies())
@@ -204,7 +203,9 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
                      shape.gangs, shape.workers, shape.vector,
                      loops.gangs > 0 ? (" for " + std::to_string(loops.gangs) + " iterations").c_str() : "",
                      shape.shares > 1 ? (", " + std::to_string(shape.shares) + " groups for each").c_str() : "");
-    const std::size_t global[] = {shape.gangs * shape.shares * shape.vector, shape.workers},
+    const bool two_dimensions = (kernel.flags & CAUSEWAY_ACC_GROUPS_SHARE_LANES) != 0;
+    const std::size_t columns = two_dimensions ? shape.shares : shape.gangs, rows = two_dimensions ? shape.gangs : 1;
+    const std::size_t global[] = {columns * shape.vector, rows * shape.workers},
                       local[] = {shape.vector, shape.workers};
     command_slot slot(in);
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, slot.count(), slot.list(), slot.event()),

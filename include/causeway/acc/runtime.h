@@ -97,7 +97,7 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_MAY_ALIAS = 16,
     CAUSEWAY_ACC_ALLOWS_GANGS = 32,
     CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64, /* the gangs' loop is spread over workers or lanes as well */
-    CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128 /* several groups may share each iteration of the gangs' loop */
+    CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128 /* gangs are rows of groups, which share the loop over lanes */
 };
 
 struct causeway_acc_kernel {
