@@ -35,24 +35,53 @@ int type_of(cl_device_id id) {
 
 } // namespace
 
+bool outside_event::is_over() const {
+    cl_int status = CL_COMPLETE;
+    clGetEventInfo(event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+    return status == CL_COMPLETE;
+}
+
+cl_event outside_event::here() {
+    if (!teller) return event;
+    cl_event told = nullptr;
+    check(clEnqueueBarrierWithWaitList(teller, 0, nullptr, &told), "clEnqueueBarrierWithWaitList");
+    clFlush(std::exchange(teller, nullptr));
+    clReleaseEvent(event);
+    return event = told;
+}
+
 void queue::add_after(const outside_event& one) {
     constexpr std::size_t many = 16;
     if (after.size() >= many)
         std::erase_if(after, [](const outside_event& each) {
-            cl_int status = CL_COMPLETE;
-            clGetEventInfo(each.event, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
-            if (status == CL_COMPLETE) clReleaseEvent(each.event);
-            return status == CL_COMPLETE;
+            const bool over = each.is_over();
+            if (over) clReleaseEvent(each.event);
+            return over;
         });
     clRetainEvent(one.event);
     after.push_back(one);
 }
 
-command_slot::command_slot(queue& in) : m_queue(in) {
-    for (const auto& each : in.after) m_list.push_back(each.event);
-    in.after.clear();
-    in.idle = false;
-    if (in.last) clReleaseEvent(std::exchange(in.last, nullptr));
+command_slot::command_slot(queue& in) : m_queue(in) { take(nullptr); }
+command_slot::command_slot(queue& in, const std::vector<used_buffer>& uses) : m_queue(in) { take(&uses); }
+
+void command_slot::take(const std::vector<used_buffer>* uses) {
+    std::vector<outside_event> others;
+    for (auto& each : m_queue.after) {
+        const bool concerns = !uses || !each.place.buffer ||
+                              std::any_of(uses->begin(), uses->end(), [&](const used_buffer& use) {
+                                  return use.buffer == each.place.buffer && (use.written || each.writes);
+                              });
+        if (each.is_over())
+            clReleaseEvent(each.event);
+        else if (concerns)
+            m_list.push_back(each.here());
+        else
+            others.push_back(each);
+    }
+    m_queue.after = std::move(others);
+    m_queue.idle = false;
+    if (m_queue.last) clReleaseEvent(std::exchange(m_queue.last, nullptr));
 }
 
 command_slot::~command_slot() {
@@ -254,7 +283,7 @@ bool device::is_over(queue& of) {
 
 void device::order(queue& earlier, queue& later) {
     if (&earlier == &later) return;
-    for (const auto& each : earlier.after) later.add_after({each.event});
+    for (const auto& each : earlier.after) later.add_after({each.event, each.teller});
     if (earlier.idle || !earlier.last) return;
     clFlush(earlier.handle);
     later.add_after({earlier.last});

@@ -26,6 +26,8 @@ struct buffer_place {
 /// What a queue waits for that is not among its own commands. Owns a reference to the event.
 struct outside_event {
     cl_event event;
+    /// Where the event is of another device: a queue of this one, whose commands of now end with it.
+    cl_command_queue teller = nullptr;
     /// What a copy between devices reads or writes here; no buffer: all before the event counts.
     buffer_place place{};
     std::size_t bytes = 0;
@@ -35,6 +37,14 @@ struct outside_event {
         return !place.buffer || (place.buffer == with.buffer && (writes || it_writes) &&
                                  place.offset < with.offset + its_bytes && with.offset < place.offset + bytes);
     }
+    bool is_over() const;
+    /// An event of this device.
+    cl_event here();
+};
+
+struct used_buffer {
+    cl_mem buffer;
+    bool written;
 };
 
 struct queue {
@@ -53,6 +63,8 @@ struct queue {
 class command_slot {
   public:
     explicit command_slot(queue& in);
+    /// A kernel, which need not wait for copies of other buffers, nor for those that only read what it only reads.
+    command_slot(queue& in, const std::vector<used_buffer>& uses);
     ~command_slot();
     command_slot(const command_slot&) = delete;
     command_slot& operator=(const command_slot&) = delete;
@@ -63,6 +75,8 @@ class command_slot {
   private:
     queue& m_queue;
     std::vector<cl_event> m_list;
+
+    void take(const std::vector<used_buffer>* uses);
 };
 
 /// What launches of one kernel found out, to be used as long as the table of what is present stays as it is.
@@ -77,6 +91,7 @@ struct launch_site {
         buffer_place place;
     };
     std::vector<found_place> places;
+    std::vector<used_buffer> uses;
 };
 
 /// All members but the constants want the lock.

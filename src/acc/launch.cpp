@@ -129,6 +129,10 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
         }
         site.overlapping = overlapping;
     }
+    site.uses.clear();
+    for (int each = 0; each < count; ++each)
+        if (const auto buffer = places[static_cast<std::size_t>(each)].place.buffer)
+            site.uses.push_back({buffer, arguments[each].written != 0});
     site.places = std::move(places);
     site.version = on.table().version();
     return site;
@@ -207,7 +211,7 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     const std::size_t columns = two_dimensions ? shape.shares : shape.gangs, rows = two_dimensions ? shape.gangs : 1;
     const std::size_t global[] = {columns * shape.vector, rows * shape.workers},
                       local[] = {shape.vector, shape.workers};
-    command_slot slot(in);
+    command_slot slot(in, site.uses);
     check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, slot.count(), slot.list(), slot.event()),
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;

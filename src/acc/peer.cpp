@@ -17,8 +17,8 @@ void collect(queue& of, buffer_place place, std::size_t bytes, bool writes, std:
         clFlush(of.handle);
         into.push_back(of.last);
     }
-    for (const auto& each : of.after)
-        if (each.conflicts(place, bytes, writes)) into.push_back(each.event);
+    for (auto& each : of.after)
+        if (each.conflicts(place, bytes, writes)) into.push_back(each.here());
 }
 
 /// A loop of copies that nobody waits for may go on for long.
@@ -56,15 +56,9 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
         static_cast<cl_uint>(before.size()), before.empty() ? nullptr : before.data(), &copy);
     if (status != CL_SUCCESS)
         fail_here("copying '" + std::string(name) + "' between devices was refused: " + causeway_error_last_message());
-    target_queue.add_after({copy, target, bytes, true});
+    target_queue.add_after({copy, nullptr, target, bytes, true});
     // The copy's event is of the target's context.
-    cl_event told = nullptr;
-    if (within)
-        clRetainEvent(told = copy);
-    else
-        check(clEnqueueBarrierWithWaitList(source_peers, 0, nullptr, &told), "clEnqueueBarrierWithWaitList");
-    source_queue.add_after({told, source, bytes, false});
-    clReleaseEvent(told);
+    source_queue.add_after({copy, within ? nullptr : source_peers, source, bytes, false});
     for (const auto peers : {source_peers, target_peers}) clFlush(peers);
     forget_completed(target_queue.copies);
     target_queue.copies.push_back(copy);
