@@ -19,11 +19,13 @@ struct problem_class {
     double dt;
     double ratio; ///< of the largest to the smallest zone, along either direction
     five residual, error; ///< published: sums over the zones of root mean squares after all steps
-    bool one_zone = false; ///< BT itself: boundary values stay as they are
+
+    /// BT itself: boundary values stay as they are.
+    [[nodiscard]] bool one_zone() const { return x_zones * y_zones == 1; }
 };
 
-/// Throws std::invalid_argument. Small letters are the classes of BT, of a single zone.
-const problem_class& class_of(char name);
+/// Of BT, or of BT-MZ. Throws std::invalid_argument.
+const problem_class& class_of(char name, bool one_zone);
 
 enum side { west, east, south, north };
 inline constexpr int sides = 4;

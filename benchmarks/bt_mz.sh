@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# BT-MZ by all versions: times, shares of the exchange, what each option of the kernels gives, BT itself, and lines of
+# communication code.
+set -euo pipefail
+
+usage() {
+    cat <<'TEXT'
+usage: benchmarks/bt_mz.sh [OPTION]... [OUT]
+
+  OUT              where the figures go, besides the terminal
+  --build DIR      (default: build/release)
+  --runtime NAME   of scripts/run_with.sh (default: pocl)
+  --classes LIST   (default: S,W)
+  --ranks LIST     (default: 1,2)
+  --rounds N       timed runs of each version, taken in turn (default: 3)
+  --kernels CLASS  of the kernels' options, which run on one rank (default: W)
+  --one-zone LIST  classes of BT itself (default: W)
+  --host           a serial version, too
+TEXT
+}
+
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+build=build/release
+runtime=pocl
+classes=S,W
+ranks=1,2
+rounds=3
+options=W
+one_zone=W
+host=
+out=/dev/null
+while [ $# -gt 0 ]; do
+    case $1 in
+    --build) build=$2; shift 2 ;;
+    --runtime) runtime=$2; shift 2 ;;
+    --classes) classes=$2; shift 2 ;;
+    --ranks) ranks=$2; shift 2 ;;
+    --rounds) rounds=$2; shift 2 ;;
+    --kernels) options=$2; shift 2 ;;
+    --one-zone) one_zone=$2; shift 2 ;;
+    --host) host=host,; shift ;;
+    --help) usage; exit 0 ;;
+    -*) usage >&2; exit 2 ;;
+    *) out=$1; shift ;;
+    esac
+done
+program=$build/bin/bt_mz
+directives=
+if "$program" --help | grep -q ', directives'; then directives=,directives; fi
+run() {
+    local count=$1
+    shift
+    scripts/run_with.sh "$runtime" --ranks "$count" -- "$program" --rounds "$rounds" "$@"
+}
+
+{
+    for class in ${classes//,/ }; do
+        for count in ${ranks//,/ }; do
+            run "$count" --class "$class" --versions "${host}staged,messages,one_sided,openshmem$directives"
+        done
+    done
+    echo "# kernels of class $options: fields that move, then one change behind the other"
+    run 1 --class "$options" --versions messages --kernels split --move-fields --steps 5
+    for kernels in split coalesced preloaded fused; do
+        echo "# $kernels"
+        run 1 --class "$options" --versions messages --kernels $kernels
+    done
+    echo "# BT, one zone"
+    for class in ${one_zone//,/ }; do run 1 --class "$class" --one-zone --versions "${host}messages$directives"; done
+    echo "# lines of code, and of communication"
+    scripts/communication_lines.py apps/bt_mz/{host_exchange,staged,messages,inbox,one_sided,openshmem,directives}.cpp
+} | tee "$out"
