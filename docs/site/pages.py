@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gathers the pages of the site from the tree, in a newcomer's order. Usage: pages.py FOLDER
 
-Pages keep their places, so that links between them hold as in the tree. Files that pages link to, such as programs,
-become pages that show them; the man page and the public headers, whose comments are the C reference, too.
+The first page is the first screen of README.md and what landing.md has; the rest of README.md is the page "overview". Pages
+keep their places, so that links between them hold as in the tree. Files that pages link to, such as programs, become pages
+that show them. Of the public headers and the Python package each function gets an anchor of its own.
 """
 import os
 import pathlib
@@ -12,20 +13,23 @@ import shutil
 import subprocess
 import sys
 
+import reference
+
 TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 
-# The first page is README.md. A page that is missing here is an error of Sphinx's.
+# A page that is missing here is an error of Sphinx's.
 CONTENTS = {
-    "First steps": ["docs/tutorial.md", "docs/packages.md", "docs/graph.md", "docs/tasks.md", "docs/directives.md", "docs/python.md", "examples/README.md"],
+    "First steps": ["overview.md", "docs/tutorial.md", "docs/cookbook.md", "docs/packages.md", "docs/graph.md", "docs/tasks.md", "docs/directives.md", "docs/python.md", "examples/README.md"],
     "Using it": ["docs/timeline.md", "docs/measuring.md", "docs/performance.md", "docs/tuning.md", "docs/study.md", "docs/platform.md", "docs/cluster-programs.md", "docs/simd.md",
                  "docs/one-sided.md", "docs/openshmem.md", "docs/applications.md"],
-    "Reference": ["docs/api.md", "docs/memory-model.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
+    "Reference": ["docs/api.md", "docs/reference", "docs/memory-model.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
     "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "SECURITY.md", "docs/testing.md", "benchmarks/results/README.md",
                "benchmarks/results/performance.md",
                "CHANGELOG.md"],
 }
 RECORDS = pathlib.Path("benchmarks/results/decisions")  # behind the decisions that link to them: in no list
-GENERATED = {"docs/man", "docs/decisions", "include"}  # pages that are lists of others
+FIRST_SCREEN_ENDS = "## A short program"  # of README.md
+GENERATED = {"docs/man", "docs/decisions", "docs/reference", "include"}  # pages that are lists of others
 LINK = re.compile(r"(\]\()([^)\s#]+)(#[^)\s]*)?(\))")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".sh": "sh"}
 
@@ -39,10 +43,16 @@ def listing(pages):
     return "\n".join(["```{toctree}", *pages, "```", ""])
 
 
+def slug(name):
+    """The anchor of a heading of that name."""
+    return re.sub(r"[^\w\- ]", "", name.lower()).replace(" ", "-")
+
+
 class site:
     def __init__(self, folder):
         self.folder = folder
         self.gathered = set()
+        self.functions = {}  # by header
 
     def add_page(self, page):
         """The page without the markers of tests, its links turned to where their targets are on the site."""
@@ -71,11 +81,15 @@ class site:
                 place = target / "index.md"
             return match[1] + os.path.relpath(place, page.parent) + (match[3] or "") + match[4]
 
+        if str(page) == "README.md":
+            text, rest = text.split(FIRST_SCREEN_ENDS, 1)
+            write(self.folder / "overview.md", "# Overview\n\n" + LINK.sub(turned, FIRST_SCREEN_ENDS + rest))
         text = LINK.sub(turned, text)
         if page.parent == RECORDS:
             text = "---\norphan: true\n---\n" + text
         if str(page) == "README.md":
             page = pathlib.Path("index.md")
+            text += (TREE / "docs/site/landing.md").read_text(encoding="utf-8")
             for title, pages in CONTENTS.items():
                 names = [f"{each}/index" if each in GENERATED else each.removesuffix(".md") for each in pages]
                 text += "\n" + listing([":hidden:", f":caption: {title}", "", *names])
@@ -94,8 +108,14 @@ class site:
         title = file.relative_to("include") if listed else file
         orphan = "" if listed else "---\norphan: true\n---\n"
         text = (TREE / file).read_text(encoding="utf-8")
+        language = LANGUAGES.get(file.suffix, "text")
+        functions = ""
+        if listed:
+            read = reference.of_c if language == "c" else reference.of_cpp
+            entries = self.functions.setdefault(file, read(text))
+            functions = "".join(reference.section(each, language) + "\n" for each in entries) + "## The header\n\n"
         write(self.folder / file.with_name(file.name + ".md"),
-              f"{orphan}# `{title}`\n\n````{LANGUAGES.get(file.suffix, 'text')}\n{text}````\n")
+              f"{orphan}# `{title}`\n\n{functions}````{language}\n{text}````\n")
 
     def show_folder(self, folder):
         """A page that lists the files of the folder, and their pages."""
@@ -116,6 +136,25 @@ class site:
         names = [str(header.relative_to("include")) for header in headers]
         write(self.folder / "include/index.md", "# Headers\n\nThe comments of the public headers say of each function what "
               "it takes, does and refuses.\n\n" + "\n".join(lines) + "\n\n" + listing([":hidden:", "", *names]))
+
+    def add_reference(self):
+        """A list of all functions, each a link to its anchor; those of Python stand on pages of their own."""
+        modules = reference.of_python(TREE / "bindings/python/src/causeway")
+        lists, pages = {"C": [], "C++": []}, []
+        for header, entries in self.functions.items():
+            known = lists["C++" if LANGUAGES[header.suffix] == "cpp" else "C"]
+            known += [(each.name, f"../../{header}.md") for each in entries]
+        for module, entries in modules.items():
+            text = "".join(reference.section(each, "python") + "\n" for each in entries)
+            write(self.folder / f"docs/reference/{module}.md", f"# Python: `{module}`\n\n{text}")
+            pages.append(module)
+            lists[f"Python, `{module}`"] = [(each.name, f"{module}.md") for each in entries]
+        text = "# Functions\n\nEvery public function, by language; each links to what its header or docstring says.\n"
+        for title, names in lists.items():
+            ordered = sorted(set(names), key=lambda each: each[0].lower())
+            links = [f"[`{name}`]({page}#{slug(name)})" for name, page in ordered]
+            text += f"\n## {title}\n\n" + ",\n".join(links) + "\n"
+        write(self.folder / "docs/reference/index.md", text + "\n" + listing([":hidden:", "", *pages]))
 
     def add_man_pages(self):
         names = []
@@ -138,12 +177,13 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     shutil.rmtree(folder, ignore_errors=True)
     made = site(folder)
-    pages = [each for section in CONTENTS.values() for each in section if each not in GENERATED]
+    pages = [each for section in CONTENTS.values() for each in section if each not in GENERATED and each != "overview.md"]
     pages += [str(path.relative_to(TREE)) for path in (TREE / "docs").glob("*.md")]
     pages += [str(path.relative_to(TREE)) for path in (TREE / RECORDS).glob("*.md")]
     for page in sorted({"README.md", *pages}):
         made.add_page(pathlib.Path(page))
     made.add_headers()
+    made.add_reference()
     made.add_man_pages()
     made.add_decisions()
 
