@@ -12,6 +12,7 @@
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -237,6 +238,17 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
     return gates;
 }
 
+static transfer::command_label label_of(const new_command& made) {
+    static constexpr std::array<const char*, 6> names = {"write from file", "read to file",     "send",
+                                                         "receive",         "send and receive", "copy to peer"};
+    transfer::command_label label;
+    if (const auto index = made.type - CL_COMMAND_WRITE_BUFFER_FROM_FILE; index < names.size())
+        label.name = names.at(index);
+    for (std::size_t i = 0; i < std::min(made.queues.size(), label.queues.size()); ++i)
+        if (made.queues[i].facts.in_order) label.queues.at(i) = made.queues[i].raw;
+    return label;
+}
+
 using inline_driver = transfer::engine_thread::inline_driver;
 
 /// Who waits gets a `driver` of the engine, if it may have one.
@@ -274,6 +286,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
     if (has_own_order)
         for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
 
+    const auto label = label_of(made);
     std::shared_ptr<transfer::command> command;
     {
         const std::lock_guard lock(process.enqueue_mutex());
@@ -299,6 +312,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
             }
             command = std::make_shared<transfer::command>(std::move(made.flows), setter, std::move(gates),
                                                           std::move(dependencies));
+            command->is_called(label);
             if (status_event)
                 process.events().add(status_event, {command,
                                                     made.type,

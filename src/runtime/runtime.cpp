@@ -110,6 +110,12 @@ runtime::runtime()
         m_engine.record(m_timeline->engine_recorder());
         m_messenger.record(m_timeline->engine_recorder());
     }
+    m_engine.tell_stalls([this](std::chrono::seconds limit, const std::string& what) {
+        tell_user("rank " + std::to_string(m_rank) + " of " + std::to_string(m_ranks) + ": no transfer has moved for " +
+                  std::to_string(limit.count()) + " s" + what +
+                  "\n  If the others wait, too, nothing will ever move: see \"Order\" in docs/api.md. CAUSEWAY_STALL "
+                  "sets the time.");
+    });
     try {
         m_thread = std::make_unique<transfer::engine_thread>(m_engine);
     } catch (const std::system_error& refused) {
@@ -205,6 +211,8 @@ void runtime::use_mpi() {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    m_rank = rank;
+    m_ranks = ranks;
     if (m_timeline) m_timeline->know_rank(rank, ranks);
     if (ranks == 1 && launch::ranks() > 1)
         warn_once("the launcher has started " + std::to_string(launch::ranks()) +

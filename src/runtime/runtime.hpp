@@ -144,6 +144,7 @@ class runtime {
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
+    std::atomic<int> m_rank{0}, m_ranks{1};
     std::atomic<bool> m_exit_has_begun{false};
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
     std::atomic<bool> m_free_was_refused{false};

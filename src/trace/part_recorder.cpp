@@ -99,7 +99,9 @@ void part_recorder::transfer_over(const transfer::transfer_span& what) {
                                                  .source = number_of(what.source),
                                                  .target = number_of(what.target),
                                                  .strategy = number_of(what.chosen.strategy),
-                                                 .error = what.error ? tell(what.error.message) : 0,
+                                                 .error = what.error          ? tell(what.error.message)
+                                                          : what.is_pending() ? number_of(what.partner)
+                                                                              : 0,
                                                  .depth = what.chosen.depth,
                                                  .lanes = what.chosen.lanes,
                                                  .status = what.error.status,

@@ -63,6 +63,7 @@ struct block {
     std::uint16_t flow;
     std::uint8_t what, failed;
 };
+/// One without an end, of which there may be several, waits; its `error` is then what for. The last one counts.
 struct transfer {
     std::uint64_t transfer, bytes, moved, block_bytes, message;
     std::int64_t queued, submitted, started, ended;

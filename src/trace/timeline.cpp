@@ -124,38 +124,62 @@ class event_writer {
 
     std::string own_id(std::uint64_t number) { return std::to_string(m_place.process) + "." + std::to_string(number); }
 
+    /// What the process is known to have lived until.
+    [[nodiscard]] std::int64_t last_moment() const {
+        auto last = m_part.header.ended;
+        for (const auto& each : m_part.levels) last = std::max(last, each.when);
+        for (const auto& each : m_part.transfers) last = std::max({last, each.queued, each.ended});
+        for (const auto& each : m_part.blocks) last = std::max(last, each.end);
+        return last;
+    }
+
     void add_transfers() {
+        std::map<std::pair<std::uint64_t, std::uint32_t>, const record::transfer*> last;
         for (const auto& each : m_part.transfers) {
-            auto& place = m_transfers[{each.transfer, each.flow}];
-            const bool ran = each.started != 0;
-            place = {0, ran ? each.started : each.ended, each.ended};
-            json details{{"transfer", each.transfer},
-                         {"flow", each.flow},
-                         {"bytes", each.bytes},
-                         {"moved", each.moved},
-                         {"waited_us", static_cast<double>(place.begin - each.queued) / 1e3}};
-            if (each.strategy != 0) {
-                details["strategy"] = m_part.text(each.strategy);
-                details["block"] = each.block_bytes;
-                details["depth"] = each.depth;
-                details["lanes"] = each.lanes;
-                details["chosen_by"] = reason_names.at(each.reason);
-            }
-            if (each.expected_seconds > 0) details["expected_us"] = each.expected_seconds * 1e6;
-            if (each.limit_seconds > 0) details["limit_us"] = each.limit_seconds * 1e6;
-            if (each.status != 0) {
-                details["status"] = each.status;
-                details["error"] = m_part.text(each.error);
-            }
-            const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
-            const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
-            auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
-            lane.push_back({place.begin, place.end, is_own ? "measuring: " + name : name,
-                            is_own             ? "measuring"
-                            : each.status != 0 ? "failure"
-                                               : "transfer",
-                            std::move(details), &place.lane, each.queued});
+            auto& told = last[{each.transfer, each.flow}];
+            if (told == nullptr || told->ended == 0) told = &each;
         }
+        for (const auto& [key, each] : last) add_transfer(*each);
+    }
+
+    void add_transfer(const record::transfer& told) {
+        auto each = told;
+        const bool is_pending = each.ended == 0;
+        if (is_pending) each.ended = last_moment();
+        auto& place = m_transfers[{each.transfer, each.flow}];
+        const bool ran = each.started != 0;
+        place = {0, ran ? each.started : is_pending ? each.queued : each.ended, each.ended};
+        json details{{"transfer", each.transfer},
+                     {"flow", each.flow},
+                     {"bytes", each.bytes},
+                     {"moved", each.moved},
+                     {"waited_us", static_cast<double>(place.begin - each.queued) / 1e3}};
+        if (each.strategy != 0) {
+            details["strategy"] = m_part.text(each.strategy);
+            details["block"] = each.block_bytes;
+            details["depth"] = each.depth;
+            details["lanes"] = each.lanes;
+            details["chosen_by"] = reason_names.at(each.reason);
+        }
+        if (each.expected_seconds > 0) details["expected_us"] = each.expected_seconds * 1e6;
+        if (each.limit_seconds > 0) details["limit_us"] = each.limit_seconds * 1e6;
+        if (is_pending) {
+            details["pending"] = true;
+            details["waits_for"] = each.error != 0 ? m_part.text(each.error) : "what was enqueued before";
+        }
+        if (each.status != 0) {
+            details["status"] = each.status;
+            details["error"] = m_part.text(each.error);
+        }
+        const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
+        const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
+        auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
+        lane.push_back({place.begin, place.end, is_own ? "measuring: " + name : name,
+                        is_own             ? "measuring"
+                        : is_pending       ? "pending"
+                        : each.status != 0 ? "failure"
+                                           : "transfer",
+                        std::move(details), &place.lane, each.queued});
     }
 
     void add_blocks() {
@@ -315,7 +339,7 @@ class event_writer {
             });
         }
         for (const auto& each : m_part.transfers)
-            if (each.message != 0) put_message(each, m_transfers.at({each.transfer, each.flow}));
+            if (each.message != 0 && each.ended != 0) put_message(each, m_transfers.at({each.transfer, each.flow}));
     }
 
     void add_levels() {

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "transfer/flow.hpp"
 #include "transfer/gate.hpp"
+#include "transfer/stall.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -43,6 +44,9 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     command(std::vector<std::unique_ptr<flow>> flows, std::shared_ptr<completion_listener> listener,
             std::vector<std::unique_ptr<gate>> gates = {}, std::vector<std::shared_ptr<command>> dependencies = {});
 
+    /// Before it is submitted.
+    void is_called(const command_label& label) { m_label = label; }
+
     /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
@@ -70,6 +74,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     std::shared_ptr<completion_listener> m_listener;
 
     std::uint64_t m_number = 0; // set by submit()
+    command_label m_label;
 
     // Engine's thread only.
     engine* m_engine = nullptr;

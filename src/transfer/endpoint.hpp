@@ -220,6 +220,10 @@ class endpoint {
     /// For error texts: "input.dat", "rank 3".
     [[nodiscard]] virtual std::string name() const = 0;
 
+    /// Who outside this process has to act before the transfer can end, as "rank 1 to receive with tag 5"; the same at
+    /// any time. Empty: nobody.
+    [[nodiscard]] virtual std::string partner() const { return {}; }
+
     /// The transfer was enqueued; called in the order of enqueue. The place to queue up for whatever is ordered.
     virtual void enqueued() {}
 

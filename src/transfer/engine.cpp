@@ -77,8 +77,8 @@ failure passed_on(const failure& cause) {
 
 engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
     : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
-      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_last_progress(clock.now()),
-      m_spin_until(m_last_progress + m_spin) {}
+      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_stall(clock.now()),
+      m_last_progress(clock.now()), m_spin_until(m_last_progress + m_spin) {}
 
 engine::~engine() {
     // What one gives back may be for another that waits: nobody goes on now.
@@ -140,6 +140,11 @@ bool engine::step() {
     }
     // Drivers take their time: when nothing else is to be done, unless that never comes.
     if (!progress || m_unasked.size() > most_unasked) progress |= ask_what_was_waited_for();
+    if (std::exchange(m_has_moved, false)) {
+        m_stall.moved(now);
+    } else if (m_running > 0 && now >= m_stall.next(stall_limit())) {
+        look_for_stall(now);
+    }
     if (m_kept && now >= m_next_trim && !m_keeps_all) {
         m_kept = m_pool.trim();
         if (m_commands.empty()) m_places.release();
@@ -176,6 +181,7 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         at_most(std::clamp<std::chrono::nanoseconds>(idle / 8, shortest_sleep, cap));
     }
     if (!m_cold.empty()) at_most(m_cold.begin()->first - now);
+    if (m_running > 0) at_most(m_stall.next(stall_limit()) - now);
     if (m_kept && !m_keeps_all) at_most(m_next_trim - now);
     return longest;
 }
@@ -211,6 +217,7 @@ void engine::admit(const std::shared_ptr<command>& work) {
     const auto now = m_clock.now();
     work->m_engine = this;
     work->m_gated_since = now;
+    m_has_moved = true;
     m_commands.emplace(work->m_number, work);
     {
         const std::lock_guard lock(work->m_mutex);
@@ -335,6 +342,7 @@ bool engine::look_at(hot_commands& some, time_point now) {
 
 void engine::start(command& work) {
     work.m_stage = command::stage::running;
+    m_has_moved = true;
     ++m_running;
     ++m_starts;
     work.m_alone_since = m_running == 1 ? m_starts : 0;
@@ -370,6 +378,7 @@ void engine::advance(command& work) {
     if (work.m_stage == command::stage::gated)
         for (auto& part : work.m_flows) part->advance();
     if (work.m_stage != command::stage::running) return;
+    m_has_moved = true;
     bool all_finished = true;
     const failure* first = nullptr;
     for (auto& part : work.m_flows) {
@@ -400,9 +409,10 @@ void engine::look_back(const command& work) {
     }
 }
 
-void engine::tell(const command& work) {
+void engine::tell(const command& work, const std::string& partner) {
     const auto known = work.report();
     transfer_span told{.transfer = work.m_number,
+                       .partner = partner,
                        .queued = known.queued,
                        .submitted = known.submitted,
                        .started = known.started,
@@ -506,6 +516,36 @@ void engine::end_one(command& work, const failure& result) {
     m_commands.erase(work.m_number);
     if (work.m_listener) work.m_listener->completed(result);
     m_ended.push_back(work.shared_from_this());
+}
+
+std::chrono::seconds engine::stall_limit() const {
+    return std::chrono::seconds(static_cast<std::int64_t>(m_options[option::stall]));
+}
+
+std::vector<pending_command> engine::pending(time_point now) const {
+    std::vector<pending_command> all;
+    for (const auto& [number, work] : m_commands) {
+        auto& told = all.emplace_back(pending_command{.number = number,
+                                                      .label = work->m_label,
+                                                      .has_started = work->m_stage == command::stage::running,
+                                                      .age = now - work->m_gated_since});
+        for (const auto& part : work->m_flows)
+            if (told.partner.empty() && !part->finished()) told.partner = part->partner();
+        for (const auto& other : work->m_dependencies)
+            if (other->m_stage != command::stage::ended) told.waits_for.push_back(other->m_number);
+    }
+    return all;
+}
+
+void engine::look_for_stall(time_point now) {
+    const bool records = m_stall.is_to_record(now) && m_recorder != nullptr;
+    const bool tells = m_stall.is_to_tell(now, stall_limit()) && m_tell_stall != nullptr;
+    if (!records && !tells) return;
+    const auto all = pending(now);
+    if (std::none_of(all.begin(), all.end(), [](const auto& each) { return each.is_held_up(); })) return;
+    if (records)
+        for (const auto& each : all) tell(*m_commands.at(each.number), each.partner);
+    if (tells) m_tell_stall(stall_limit(), describe_stall(all));
 }
 
 bool engine::ask_what_was_waited_for() {

@@ -9,6 +9,7 @@
 #include "transfer/plan.hpp"
 #include "transfer/progress_source.hpp"
 #include "transfer/staging.hpp"
+#include "transfer/stall.hpp"
 #include "transfer/tuner/tuner.hpp"
 
 #include <atomic>
@@ -81,6 +82,11 @@ class engine {
     /// Any thread: commands that are submitted and not complete.
     [[nodiscard]] std::size_t active() const { return m_active.load(); }
 
+    /// Hears what waits for what, on the engine's thread, when nothing has moved for the time of the option `stall`.
+    using stall_listener = std::function<void(std::chrono::seconds limit, const std::string& what)>;
+    /// Before the first step().
+    void tell_stalls(stall_listener to) { m_tell_stall = std::move(to); }
+
     /// Before any transfer: flows ask this carrier first.
     void prefer(make_carrier one) { m_planner.prefer(one); }
 
@@ -118,10 +124,13 @@ class engine {
     void read_ahead(command& work);
     /// All its flows are finished: what they tell the tuner, and the user if he asked.
     void look_back(const command& work);
-    /// For the timeline: how it ended.
-    void tell(const command& work);
+    /// For the timeline: how it ended, or that it waits, at last for `partner`.
+    void tell(const command& work, const std::string& partner = {});
     void schedule(command& work);
     void nudge();
+    [[nodiscard]] std::chrono::seconds stall_limit() const;
+    void look_for_stall(time_point now);
+    [[nodiscard]] std::vector<pending_command> pending(time_point now) const;
 
     const options& m_options;
     const monotonic_clock& m_clock;
@@ -152,6 +161,9 @@ class engine {
     std::atomic<std::uint64_t> m_next_number{1};
     std::atomic<std::size_t> m_active{0};
     std::atomic<bool> m_keeps_all{false};
+    stall_watch m_stall;
+    bool m_has_moved = false; // a command came, went on or ended since the stall watch heard of it
+    stall_listener m_tell_stall;
     std::size_t m_running = 0; // commands that have started
     std::uint64_t m_starts = 0;
     std::atomic<int> m_enqueuers{0};

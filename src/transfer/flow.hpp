@@ -74,6 +74,11 @@ class flow final : private step_owner {
     /// Bytes from the start that are in the target. Any thread.
     [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    /// Who else has to act for one of its ends; empty: nobody.
+    [[nodiscard]] std::string partner() const {
+        auto of_source = m_source->partner();
+        return of_source.empty() ? m_target->partner() : of_source;
+    }
 
   private:
     friend class flow_review;

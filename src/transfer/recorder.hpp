@@ -28,9 +28,10 @@ struct block_span {
     bool failed = false;
 };
 
-/// One flow of a transfer that has ended.
+/// One flow of a transfer that has ended, or of one that waits while nothing moves.
 struct transfer_span {
     std::uint64_t transfer = 0;
+    std::string partner; ///< of one that waits: who else has to act for it; may be empty
     unsigned flow = 0;
     std::string source, target;
     std::size_t bytes = 0, moved = 0;
@@ -40,6 +41,7 @@ struct transfer_span {
     std::optional<double> limit_seconds;    ///< the slowest stage alone, at its full speed
     time_point queued, submitted, started, ended; ///< zero if not reached
     failure error;
+    [[nodiscard]] bool is_pending() const { return ended == time_point{}; }
 };
 
 /// A command of the program, as its event tells. Times are the device's own nanoseconds, 0 where its queue does not

@@ -3,7 +3,7 @@
 
 set(system_dir ${CMAKE_CURRENT_LIST_DIR})
 
-foreach(program mpi_state work_in_flight killed_peer killed_graph_peer)
+foreach(program mpi_state work_in_flight stalled killed_peer killed_graph_peer)
   add_executable(${program} ${system_dir}/${program}.cpp)
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
@@ -50,6 +50,9 @@ foreach(mode ended-drain ended-pending)
   system_program(system.work_in_flight.${mode}.2 2 $<TARGET_FILE:work_in_flight> ${mode})
 endforeach()
 system_program(system.work_in_flight.unanswered.2 2 $<TARGET_FILE:work_in_flight> unanswered)
+foreach(mode both missing slow)
+  system_program(system.stalled.${mode}.2 2 $<TARGET_FILE:stalled> ${mode})
+endforeach()
 # A launcher would call a rank that never finalises an error.
 foreach(mode exit-drain exit-pending)
   system_program(system.work_in_flight.${mode} 0 $<TARGET_FILE:work_in_flight> ${mode})

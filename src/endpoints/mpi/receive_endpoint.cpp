@@ -42,6 +42,11 @@ class receive_endpoint final : public transfer::endpoint,
                 .is_near_in_place = near > 1};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
+    [[nodiscard]] std::string partner() const override {
+        const auto sender = m_source == comm::any_source ? "any rank" : name();
+        const auto tag = m_tag == any_tag ? "any tag" : "tag " + std::to_string(m_tag);
+        return sender + " to send with " + tag;
+    }
     [[nodiscard]] transfer::abilities offers() override { return {.early = this, .leaves = this, .message = this}; }
     [[nodiscard]] std::size_t block_limit() const override {
         return m_message.eager ? m_message.bytes : m_message.block_bytes;

@@ -42,6 +42,9 @@ class send_endpoint final : public transfer::endpoint,
                 .largest_piece = m_talk.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
+    [[nodiscard]] std::string partner() const override {
+        return name() + " to receive with tag " + std::to_string(m_tag);
+    }
     [[nodiscard]] transfer::abilities offers() override { return {.lends = this, .arrives = this, .message = this}; }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
 

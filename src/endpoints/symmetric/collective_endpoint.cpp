@@ -31,6 +31,7 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
         return known;
     }
     [[nodiscard]] std::string name() const override { return m_what.purpose.name; }
+    [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
 
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }

@@ -191,6 +191,7 @@ class word_wait final : public transfer::endpoint, private heap_waiter {
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
+    [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
 
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;
@@ -253,6 +254,7 @@ class meeting_endpoint final : public transfer::endpoint {
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return m_name; }
+    [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }
     void open(const transfer::open_request&, step& done) override {

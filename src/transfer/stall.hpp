@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices that nothing moves while commands wait for others, and says what waits for what.
+#pragma once
+
+#include "base/clock.hpp"
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace causeway::transfer {
+
+/// What the user calls a command, and the in-order queues that it takes part in; null: none.
+struct command_label {
+    const char* name = "transfer"; ///< lives as long as the process
+    std::array<const void*, 2> queues{};
+};
+
+/// A command that has not ended.
+struct pending_command {
+    std::uint64_t number = 0;
+    command_label label;
+    std::string partner; ///< by whom it is held up, or will be; empty: by nobody else
+    bool has_started = false;
+    std::vector<std::uint64_t> waits_for; ///< commands before it that have not ended
+    std::chrono::nanoseconds age{0};      ///< since it was enqueued
+
+    [[nodiscard]] bool is_held_up() const { return has_started && !partner.empty(); }
+};
+
+/// For the user: each command that is held up, and what stands behind it. Commands by number. Empty if none is.
+[[nodiscard]] std::string describe_stall(const std::vector<pending_command>& pending);
+
+/// Says when to look, by the clock alone. One thread.
+class stall_watch {
+  public:
+    explicit stall_watch(time_point now) : m_moved(now) {}
+
+    /// A command came, went on or ended.
+    void moved(time_point now);
+    /// The timeline is told after a second without a move, then each time after twice as long.
+    [[nodiscard]] bool is_to_record(time_point now);
+    /// The user is told once in a stall, after `limit`; 0: never. Who was told and then saw a move hears the next time
+    /// after twice as long as that took.
+    [[nodiscard]] bool is_to_tell(time_point now, std::chrono::nanoseconds limit);
+    /// When one of both may next be true.
+    [[nodiscard]] time_point next(std::chrono::nanoseconds limit) const;
+
+  private:
+    [[nodiscard]] time_point due(std::chrono::nanoseconds limit) const;
+
+    time_point m_moved;
+    std::chrono::nanoseconds m_recorded_after{0}, m_patience{0};
+    bool m_told = false;
+};
+
+} // namespace causeway::transfer
