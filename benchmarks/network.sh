@@ -158,7 +158,7 @@ measure() {
         --mca oob_tcp_if_include 10.71.0.0/24 --mca btl_tcp_if_include 10.71.0.0/24 --mca pml ob1 --mca btl tcp,self
         --mca mpi_yield_when_idle 1) # both ranks share the cores of one machine
     "$root/scripts/run_with.sh" "$runtime" -- ip netns exec "$here" unshare --uts \
-        sh -c "$rename_here exec \"\$@\"" sh "$launcher" "${options[@]}" "$program" perf "${commit[@]}" "${perf_options[@]}" "$@"
+        sh -c "$rename_here exec \"\$@\"" sh "$launcher" "${options[@]}" "$program" perf --table "${commit[@]}" "${perf_options[@]}" "$@"
 }
 
 for rate in ${rates//,/ }; do

@@ -163,7 +163,7 @@ perf_phase() {
     local name=$1 seconds=$2
     local -n launcher=$3
     shift 3
-    phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --commit "$commit" \
+    phase "perf, $name" "$seconds" perf.txt "${launcher[@]}" "$build/bin/causeway" perf --table --commit "$commit" \
         --json "$out/perf-$name.json" "$@"
 }
 

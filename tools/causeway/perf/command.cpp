@@ -15,6 +15,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 
@@ -31,14 +32,17 @@ write otherwise (naive), and by the best that the hardware can do (limit), in tu
 the library and naive code move, and those of limits wherever these leave any to look at.
 
 Examples:
-  causeway perf --quick                    files, peers, kernels: a first look in less than a minute
+  causeway perf --quick                    files, peers, kernels: a first look in less than half a minute
   causeway run -n 2 causeway perf --quick  messages between two ranks
-  causeway perf --json one.json            everything in one process, 8 B to 1 GiB; takes a while
+  causeway perf --table --json one.json    everything in one process, 8 B to 1 GiB; takes a while
   causeway perf --routes file --directory /scratch --sizes 64M,1G --plot files.png
   causeway perf --routes file-read-cold --file /data/input.bin --sizes 1G
   causeway perf --from one.json --from two.json --plot both.svg
 
-Reading the table: each line is one route, size, strategy and block. GB/s is the library's figure; limit and naive are
+By default it measures a few routes at their largest sizes and prints a line for each: what the library reaches, what
+code by hand does, how many times as fast that is, and the limit of the machine with the share that is reached.
+
+Reading the table (--table): each line is one route, size, strategy and block. GB/s is the library's figure; limit and naive are
 those of the same bytes by hand, measured in the same rounds; the last column is the library's per cent of the limit.
 "auto" is what the library chooses by itself, followed by what it chose; the other lines force a strategy. What the
 limits consist of, how good each choice was, and what was left out and why, stands below the table.
@@ -53,6 +57,7 @@ constexpr std::array default_sizes = {std::size_t{8}, 256 * kib / kib, 4 * kib, 
 constexpr std::array default_blocks = {64 * kib, 256 * kib, mib, 4 * mib, 16 * mib};
 constexpr std::array quick_sizes = {std::size_t{8}, 64 * kib, mib, 16 * mib};
 constexpr std::array quick_blocks = {mib};
+constexpr std::array first_sizes = {std::size_t{8}, 256 * mib}, first_quick_sizes = {std::size_t{8}, 16 * mib};
 constexpr int default_repetitions = 7, quick_repetitions = 3;
 constexpr double default_seconds = 20, quick_seconds = 0.5;
 
@@ -71,7 +76,9 @@ void add_options(CLI::App& command, arguments& typed) {
     const auto list = [&](const char* name, auto& into, const char* sentence) {
         return command.add_option(name, into, sentence)->delimiter(',')->allow_extra_args(false)->type_name("LIST");
     };
-    command.add_flag("--quick", wanted.quick, "a few sizes and blocks, in less than a minute");
+    command.add_flag("--quick", wanted.quick, "a few sizes and blocks, in less than half a minute");
+    command.add_flag("--table", wanted.table,
+                     "all routes, sizes, strategies and blocks, each as a line, with the parts of the limits");
     command.add_flag("--list", typed.list, "list routes, sizes, strategies and blocks, and measure nothing");
     list("--routes", wanted.routes, "only these, by name or by its beginning: file, peer, rank-latency, ...");
     list("--sizes", typed.sizes, "bytes of a transfer, with K, M, G");
@@ -112,7 +119,8 @@ template <class Defaults> void read_sizes(const std::vector<std::string>& words,
                                           const Defaults& defaults, std::vector<std::size_t>& into) {
     for (const auto& each : words) into.push_back(causeway_tool::size_from(each, option));
     if (words.empty()) into.assign(defaults.begin(), defaults.end());
-    std::ranges::sort(into);
+    // A run that is cut short has what large transfers reach.
+    std::ranges::sort(into, std::greater{});
     into.erase(std::ranges::unique(into).begin(), into.end());
 }
 
@@ -124,17 +132,25 @@ void check_strategies(const std::vector<std::string>& wanted) {
             throw usage_error("--strategies: no strategy " + each + causeway_tool::suggestion(each, known));
 }
 
+/// Nobody wants more than the few lines.
+bool is_first_look(const settings& wanted) { return !wanted.table && wanted.json.empty() && wanted.plot.empty(); }
+
 /// All that can be known before anything is measured: nobody waits minutes for a refusal.
 void complete_and_check(arguments& typed) {
     auto& wanted = typed.wanted;
-    if (wanted.quick) {
+    if (is_first_look(wanted)) {
+        if (wanted.strategies.empty()) wanted.strategies = {"auto"};
+        wanted.quick ? read_sizes(typed.sizes, "--sizes", first_quick_sizes, wanted.sizes)
+                     : read_sizes(typed.sizes, "--sizes", first_sizes, wanted.sizes);
+        read_sizes(typed.blocks, "--blocks", std::array<std::size_t, 0>{}, wanted.blocks);
+    } else if (wanted.quick) {
         read_sizes(typed.sizes, "--sizes", quick_sizes, wanted.sizes);
         read_sizes(typed.blocks, "--blocks", quick_blocks, wanted.blocks);
     } else {
         read_sizes(typed.sizes, "--sizes", default_sizes, wanted.sizes);
         read_sizes(typed.blocks, "--blocks", default_blocks, wanted.blocks);
     }
-    if (wanted.sizes.back() >= 2 * gib) throw usage_error("--sizes: at most 2047M, as MPI counts are int");
+    if (wanted.sizes.front() >= 2 * gib) throw usage_error("--sizes: at most 2047M, as MPI counts are int");
     if (wanted.repetitions == 0) wanted.repetitions = wanted.quick ? quick_repetitions : default_repetitions;
     if (wanted.seconds == 0) wanted.seconds = wanted.quick ? quick_seconds : default_seconds;
     if (!typed.device_given->empty()) wanted.device = typed.device;
@@ -211,7 +227,7 @@ void report_all(session& session, const std::vector<std::string>& given_routes, 
     if (ranks == 1 && given_routes.empty())
         session.note("routes between ranks are measured by: causeway run -n 2 causeway perf");
     const auto& results = session.finish();
-    print_end(results);
+    wanted.table ? print_end(results) : print_summary(results);
     if (results.rows.empty()) return;
     if (wanted.json.empty() && wanted.plot.empty()) return;
     const results_file file(wanted.json);
@@ -219,15 +235,23 @@ void report_all(session& session, const std::vector<std::string>& given_routes, 
     if (!wanted.plot.empty()) plot({file.path()}, wanted.plot);
 }
 
+/// What a first look needs to know of the machine.
+facts first_facts(facts all) {
+    constexpr std::array<std::string_view, 5> first = {"processor", "device", "MPI", "files in", "options"};
+    std::erase_if(all, [&](const auto& each) { return std::ranges::find(first, each.first) == first.end(); });
+    return all;
+}
+
 void measure(const settings& wanted, int rank, int ranks) {
-    auto routes = choose_routes(wanted.routes, ranks);
+    const bool is_short = is_first_look(wanted) && wanted.routes.empty();
+    auto routes = is_short ? first_routes(ranks) : choose_routes(wanted.routes, ranks);
     const auto on = find_devices(wanted);
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     {
         session session(wanted, comm, std::move(routes));
         session.results().machine = machine_facts(on.first(), wanted, ranks);
-        if (rank == 0) print(session.results().machine);
+        if (rank == 0) print(wanted.table ? session.results().machine : first_facts(session.results().machine));
         std::exception_ptr failed;
         try {
             run_routes(session, on);

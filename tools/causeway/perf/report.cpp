@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table and the JSON.
+// The few lines, the table and the JSON.
 #include "perf/report.hpp"
 
 #include "words.hpp"
@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstdio>
 #include <fstream>
+#include <functional>
 #include <stdexcept>
 
 namespace perf {
@@ -67,7 +68,56 @@ void print_own_choices(const std::vector<own_choice>& all) {
     if (same > 0) std::printf("%td of the others are the same plan, measured again\n", same);
 }
 
+/// What one transfer of a row takes, or so much in a second if it is large.
+std::string pace_text(const row& line, double seconds) {
+    constexpr std::size_t large = std::size_t{64} << 10;
+    return line.size_bytes < large ? time_text(seconds) : rate_text(double(line.size_bytes) / seconds) + " GB/s";
+}
+
+/// Times as fast; nothing where both are within the scatter of a few rounds.
+std::string ratio_text(double ratio) {
+    constexpr double same = 1.1;
+    if (ratio < same && ratio > 1 / same) return "as fast";
+    return formatted(ratio < 0.1 ? "%.2f x" : ratio < 10 ? "%.1f x" : "%.0f x", ratio);
+}
+
+/// The limit, and what share of it is reached; a limit that is code by hand, or was passed, has none.
+std::string limit_text(const row& line) {
+    constexpr double whole = 105;
+    if (line.limit_seconds >= line.naive_seconds) return "by hand";
+    const auto limit = pace_text(line, line.limit_seconds);
+    if (line.percent_of_limit() > whole) return limit;
+    return limit + " (" + formatted("%.0f %%", std::min(100.0, line.percent_of_limit())) + ")";
+}
+
 } // namespace
+
+void print_summary(const report& all) {
+    std::vector<const row*> lines;
+    for (const auto& each : all.rows) {
+        if (each.strategy != "auto") continue;
+        const auto known = std::ranges::find_if(lines, [&](const row* one) { return one->route == each.route; });
+        if (known == lines.end()) {
+            lines.push_back(&each);
+        } else if ((*known)->size_bytes < each.size_bytes) {
+            *known = &each;
+        }
+    }
+    std::ranges::stable_sort(lines, std::greater{}, [](const row* one) { return one->size_bytes; });
+    constexpr const char* line_format = "%-30s %8s %12s %12s %8s  %s\n";
+    std::printf(line_format, "route", "size", "Causeway", "by hand", "", "limit of the machine");
+    for (const auto* const each : lines)
+        std::printf(line_format, each->route.c_str(), size_text(each->size_bytes).c_str(),
+                    pace_text(*each, each->seconds.median).c_str(), pace_text(*each, each->naive_seconds).c_str(),
+                    ratio_text(each->naive_seconds / each->seconds.median).c_str(), limit_text(*each).c_str());
+    constexpr std::size_t most_notes = 4;
+    if (!all.notes.empty()) std::printf("\n");
+    for (std::size_t i = 0; i < std::min(most_notes, all.notes.size()); ++i)
+        std::printf("- %s\n", all.notes[i].c_str());
+    if (all.notes.size() > most_notes)
+        std::printf("- and %zu more: --table prints them\n", all.notes.size() - most_notes);
+    std::fflush(stdout);
+}
 
 void print(const facts& machine) {
     for (const auto& [name, value] : machine) std::printf("%-10s %s\n", name.c_str(), value.c_str());

@@ -24,7 +24,9 @@ struct report {
 void print_heading();
 void print(const row& line);
 void print(const facts& machine);
-/// Limits with their parts, the library's own choices beside forced ones, and notes.
+/// A line for each route: the library's own choice at its largest size, beside code by hand and the limit.
+void print_summary(const report& all);
+/// Of the table: limits with their parts, the library's own choices beside forced ones, and notes.
 void print_end(const report& all);
 
 /// Throws std::runtime_error if the file cannot be written.

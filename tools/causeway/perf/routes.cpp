@@ -105,6 +105,17 @@ std::vector<std::string> choose_routes(const std::vector<std::string>& wanted, i
     return chosen;
 }
 
+std::vector<std::string> first_routes(int ranks) {
+    constexpr std::array<std::string_view, 10> first = {
+        "file-read",    "file-write",     "peer-two-contexts",   "kernel-file", "enqueue",
+        "rank-one-way", "rank-both-ways", "rank-host-to-device", "rank-kernel", "rank-latency-chain"};
+    auto routes = choose_routes({}, ranks);
+    std::erase_if(routes, [&](const std::string& name) {
+        return std::ranges::find(first, name.substr(0, name.find('/'))) == first.end();
+    });
+    return routes;
+}
+
 void run_routes(session& session, const devices& on) {
     int ranks = 1;
     MPI_Comm_size(session.comm(), &ranks);

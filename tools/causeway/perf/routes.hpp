@@ -35,6 +35,9 @@ std::span<const route> all_routes();
 /// word that is no route, and for one that needs another number of ranks: the message says how to run it.
 std::vector<std::string> choose_routes(const std::vector<std::string>& wanted, int ranks);
 
+/// Of those for so many ranks, the few that a first look is for.
+std::vector<std::string> first_routes(int ranks);
+
 /// Measures what the session wants, in the order of the table.
 void run_routes(session& session, const devices& on);
 

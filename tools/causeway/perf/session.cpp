@@ -20,7 +20,7 @@ using causeway_tool::size_text;
 using namespace std::chrono_literals;
 
 constexpr int fewest_rounds = 3; // even if they take long
-constexpr auto quick_time = 40s;            // of a whole run; a comparison that has begun still ends
+constexpr auto quick_time = 20s;            // of a whole run; a comparison that has begun still ends
 constexpr int patience = 4; // after so many times its time, a comparison ends with even fewer
 /// A transfer of more blocks than this measures the cost of blocks, which smaller transfers have shown already.
 constexpr std::size_t most_blocks = 4096;
@@ -227,10 +227,10 @@ void session::measure(comparison compared) {
     }
 
     auto found = evaluate(compared, samples);
-    if (found.naive_is_limit)
+    if (found.naive_is_limit && (m_settings.table || !m_settings.json.empty()))
         note(compared.route + ", " + size_text(compared.bytes) +
              ": naive code was faster than what the limit's parts amount to, and is the limit");
-    if (m_rank == 0) {
+    if (m_rank == 0 && m_settings.table) {
         if (!m_heading) print_heading();
         for (const auto& each : found.rows) print(each);
     }

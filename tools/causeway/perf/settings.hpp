@@ -25,6 +25,7 @@ struct settings {
     int repetitions = 0;                 // of each way
     double seconds = 0;                  // after which the repetitions of a route and size end, if there are three
     bool quick = false;
+    bool table = false;                  // every row as it comes, instead of a few lines at the end
     bool in_windows = false;             // buffers of causeway_buffer_create(), for routes between devices
     bool progress = false;               // also where standard error is no terminal
     std::filesystem::path directory;     // where files are made
