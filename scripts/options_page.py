@@ -9,9 +9,8 @@ root = pathlib.Path(__file__).resolve().parent.parent
 table = (root / "src/base/options.def").read_text()
 page = root / "docs/options.md"
 
-head = """# Options
-
-Made from `src/base/options.def` by `scripts/options_page.py`; do not edit.
+head = """<!-- Made from src/base/options.def by scripts/options_page.py: edit those. -->
+# Options
 
 Every option can be set in the environment as `CAUSEWAY_<NAME>`, read at the first call, and at run time by
 `causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The workers that `lanes`
