@@ -21,7 +21,7 @@ TREE = pathlib.Path(__file__).resolve().parent.parent.parent
 CONTENTS = {
     "First steps": ["overview.md", "docs/tutorial.md", "docs/cookbook.md", "docs/packages.md", "docs/graph.md", "docs/tasks.md", "docs/directives.md", "docs/python.md", "examples/README.md"],
     "Using it": ["docs/timeline.md", "docs/measuring.md", "docs/performance.md", "docs/tuning.md", "docs/study.md", "docs/platform.md", "docs/cluster-programs.md", "docs/simd.md",
-                 "docs/one-sided.md", "docs/openshmem.md", "docs/applications.md"],
+                 "docs/one-sided.md", "docs/openshmem.md", "docs/applications.md", "docs/bt-mz.md"],
     "Reference": ["docs/api.md", "docs/reference", "docs/memory-model.md", "docs/options.md", "docs/man", "include", "bindings/python/README.md"],
     "Inside": ["docs/architecture.md", "docs/decisions", "CONTRIBUTING.md", "SECURITY.md", "docs/testing.md", "benchmarks/results/README.md",
                "benchmarks/results/performance.md",
