@@ -66,6 +66,13 @@ const words variable_lists = {"copy",         "copyin",    "copyout",         "c
 /// Clauses whose argument is no expression.
 const words word_clauses = {"default", "device_type", "dtype", "bind", "routine"};
 
+/// Clauses that take one argument, and stand once in a directive.
+const words single_clauses = {"num_gangs",   "num_workers", "vector_length", "async",    "if",
+                              "self",        "default",     "collapse",      "deviceid", "to_device",
+                              "from_device", "device_num",  "default_async"};
+const words plain_words = {"seq",    "independent", "auto",  "finalize", "if_present",
+                           "nohost", "read",        "write", "update",   "capture"};
+
 std::string plain_clause(const std::string& name, const std::string& in) {
     static const std::map<std::string, std::string> spellings = {{"pcopy", "copy"},
                                                                  {"pcopyin", "copyin"},
@@ -128,6 +135,8 @@ class reader final : public clang::PragmaHandler {
             read_clause(read, name, place);
         }
         if (m_failed) return;
+        if (read.name == "set" && !read.find("device_type") && !read.find("device_num") && !read.find("default_async"))
+            return error(read.place, "'set' needs one of the clauses 'device_type', 'device_num' and 'default_async'");
         if (!declarative.contains(read.name) || read.in_function) inject(read);
         m_pragmas.push_back(std::move(read));
     }
@@ -265,14 +274,22 @@ class reader final : public clang::PragmaHandler {
                 if (to == end - 1) break;
             }
             m_at = end;
-        } else if (name == "wait" || name == "async" || name == "gang" || name == "worker" || name == "vector" ||
-                   name == "seq" || name == "independent" || name == "auto" || name == "finalize" ||
-                   name == "if_present" || name == "read" || name == "write" || name == "update" || name == "capture" ||
-                   name == "nohost" || name == "self") {
-        } else {
-            error(place, "the clause '" + name + "' needs an argument");
+        } else if (!plain_words.contains(name) && name != "wait" && name != "async" && name != "gang" &&
+                   name != "worker" && name != "vector" && name != "self") {
+            return error(place, "the clause '" + name + "' needs an argument");
         }
+        check_count(into, read);
         into.clauses.push_back(std::move(read));
+    }
+
+    void check_count(const pragma& into, const clause& read) {
+        const bool single = single_clauses.contains(read.name) || (read.name == "device" && into.name != "update");
+        if (plain_words.contains(read.name) && !read.items.empty())
+            error(read.place, "the clause '" + read.name + "' takes no argument");
+        else if (single && read.items.size() > 1)
+            error(read.place, "the clause '" + read.name + "' takes one argument");
+        else if (single && into.find(read.name) && !into.find("device_type") && !into.find("dtype"))
+            error(read.place, "'" + into.name + "' has two clauses '" + read.name + "'");
     }
 
     /// Takes `devnum: n :` or `queues:` from the front of [from, to). False if neither is there.
@@ -306,6 +323,10 @@ class reader final : public clang::PragmaHandler {
                 read.modifier = modifier;
                 modifier.clear();
                 if (!(to == colon + 2 && m_tokens[colon + 1].is(tok::star))) read.base = add_expression(colon + 1, to);
+                return read;
+            }
+            if (name == "gang" || name == "worker" || name == "vector" || name == "collapse") {
+                error(read.place, "not supported: '" + modifier + "' in the clause '" + name + "'");
                 return read;
             }
             from = colon + 1;

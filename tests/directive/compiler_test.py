@@ -63,6 +63,34 @@ REFUSED = [
     ("struct { int *p; } s;\n#pragma acc parallel\n{ s.p[0] = 1; }", 3, "a pointer in a structure, 'p'"),
     ("#pragma acc declare attach(a)", 1, "not supported: 'attach'"),
     ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
+    ("#pragma acc parallel\n{ n = uses(); }", 0, "the global variable 'hidden' in a function that a region calls"),
+    ("#pragma acc parallel\n{ int b[2] = {[1] = 3}; a[0] = b[1]; }", 2, "designators in an initialiser"),
+    ("#pragma acc parallel\n{ n = ({ int b = a[0]; b; }); }", 2, "a statement inside an expression"),
+    ("int (*g)(void) = rand;\n#pragma acc parallel\n{ n = g(); }", 3, "a call through a pointer"),
+    ("#pragma acc parallel\n{ int (*g)(void) = rand; n = g(); }", 2, "a pointer to a function"),
+    ("#pragma acc parallel\n{ for (int i = 0, j = 1; i < 4; i++) a[i] = j; }", 2, "several variables in the head of a loop"),
+    ("short s[2];\n#pragma acc parallel copy(s)\n{\n#pragma acc atomic\ns[0]++;\n}", 4, "'atomic' for a type of other than 4 or 8 bytes"),
+    ("#pragma acc parallel\n{\n#pragma acc atomic\n{ n = 1; a[0] = 2; a[1] = 3; }\n}", 3, "this form of 'atomic'"),
+    ("#pragma acc parallel\n{ int **q; *q = a; }", 2, "a pointer to pointers"),
+    ("#pragma acc parallel\n{ _Complex double z = x; }", 2, "the type '_Complex double'"),
+    ("#pragma acc parallel\n{ struct { int low : 3; } g; g.low = n; }", 2, "a structure with bit-fields"),
+    ("struct { int m[4]; } s;\n#pragma acc host_data use_device(s.m)\n{}", 2, "'s.m' in 'use_device' is no variable"),
+    ("struct { int m; } *s = 0;\n#pragma acc enter data copyin(s[0:2].m)", 2, "'.m' after a section in the clause 'copyin'"),
+    ("struct { int m; } s;\n#pragma acc parallel copy(s.m)\n{ s.m = 1; }", 2, "'s.m' in the clause 'copy' is no variable"),
+    ("#pragma acc parallel firstprivate(a[0:4])\n{ a[0] = 1; }", 1, "a section in 'firstprivate' that the region changes"),
+    ("#pragma acc parallel\n{ __asm__(\"nop\"); }", 2, "this statement in a region"),
+    ("#pragma acc parallel\n{ void *p = &&out; out:; }", 2, "this expression in a region"),
+    ("#pragma acc parallel\n{\n#pragma acc parallel\n{}\n}", 3, "'parallel' inside a compute region"),
+    ("#pragma acc parallel\n{\n#pragma acc data copy(n)\n{}\n}", 3, "'data' inside a compute region"),
+    ("#pragma acc parallel\n{\n#pragma acc wait\n}", 3, "'wait' inside a compute region"),
+    ("struct { int m; } s;\n#pragma acc parallel\n{\n#pragma acc loop private(s.m)\nfor (int i = 0; i < 4; i++) {}\n}", 4, "'s.m' in the clause 'private'"),
+    ("struct { int m; } s = {0};\n#pragma acc parallel loop reduction(+:s)\nfor (int i = 0; i < 4; i++) s.m += 1;", 2, "no scalar variable"),
+    ("#pragma acc parallel num_gangs(1, 2)\n{}", 1, "the clause 'num_gangs' takes one argument"),
+    ("#pragma acc parallel if(n) if(x)\n{}", 1, "'parallel' has two clauses 'if'"),
+    ("#pragma acc exit data copyout(x) finalize(1)", 1, "the clause 'finalize' takes no argument"),
+    ("#pragma acc parallel loop gang(dim:2)\nfor (int i = 0; i < 4; i++) a[i] = 1;", 1, "'dim' in the clause 'gang'"),
+    ("#pragma acc parallel loop collapse(force:2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) a[i] = 1;", 1, "'force' in the clause 'collapse'"),
+    ("#pragma acc set", 1, "'set' needs one of the clauses"),
     ("#pragma acc host_data use_device(x)\n{}", 1, "the scalar 'x' in 'use_device'"),
     ("#pragma acc parallel\n{\n#pragma acc update self(a[0:n])\n}", 3, "'update' inside a compute region"),
 ]
@@ -192,7 +220,7 @@ class compiler(unittest.TestCase):
     def test_refuses_wrong_programs_and_says_where(self):
         for body, line, sentence in REFUSED:
             with self.subTest(body):
-                self.write("wrong.c", "int rand(void); void f(int n, int *a, double x) {\n" + body + "\n}\n")
+                self.write("wrong.c", "int rand(void); static int hidden; static int uses(void) { return hidden; } void f(int n, int *a, double x) {\n" + body + "\n}\n")
                 said = self.run_program(COMPILER, "-c", "wrong.c", fails=True)
                 first = said.splitlines()[0]
                 self.assertRegex(first, rf"^wrong\.c:{line + 1}:\d+: error: ")
