@@ -4,7 +4,7 @@
 #include "base/error.hpp"
 #include "capi/cluster.hpp"
 #include "runtime/guard.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "comm/cluster_link.hpp"
 
 #include <CL/cl_data_transfer.h>
@@ -124,7 +124,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         capi::platform = calls;
         link = new comm::cluster_link(*calls, capi::started_mpi);
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
-        (void)capi::runtime::instance().space_of(link->data());
+        (void)capi::mpi_runtime::instance().space_of(link->data());
         link->at_finalize(capi::end_in_finalize);
         capi::process = ::getpid();
         std::atexit(capi::end_at_exit);

@@ -5,7 +5,7 @@
 
 #include "capi/graph_object.hpp"
 #include "runtime/ranks.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "runtime/token_transfer.hpp"
 
 #include <causeway/graph_mpi.h>
@@ -51,11 +51,11 @@ class rank_end {
     [[nodiscard]] int word_tag(bool of_sender) const { return -2 - 2 * m_tag - (of_sender ? 0 : 1); }
 
     [[nodiscard]] std::unique_ptr<transfer::endpoint> destination(int tag) const {
-        auto& process = runtime::instance();
+        auto& process = mpi_runtime::instance();
         return endpoints::make_send_endpoint(process.ranks(), process.space_of(m_comm), m_rank, tag);
     }
     [[nodiscard]] std::unique_ptr<transfer::endpoint> origin(int tag) const {
-        auto& process = runtime::instance();
+        auto& process = mpi_runtime::instance();
         return endpoints::make_receive_endpoint(process.ranks(), process.space_of(m_comm), m_rank, tag, nullptr);
     }
 

@@ -3,6 +3,7 @@
 #include "capi/cluster.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
+#include "endpoints/mpi/rank_endpoint.hpp"
 
 #include <CL/cl_data_transfer.h>
 

@@ -4,7 +4,7 @@
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/ranks.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
 #include <CL/cl_data_transfer.h>
@@ -224,11 +224,11 @@ int start_request(MPI_Request* request, const std::shared_ptr<request_completer>
 int end_communicator(MPI_Comm* comm, int (*end)(MPI_Comm*)) {
     bool closed = false;
     (void)guard([&] {
-        if (comm != nullptr && *comm != MPI_COMM_NULL) closed = runtime::before_free(*comm);
+        if (comm != nullptr && *comm != MPI_COMM_NULL) closed = mpi_runtime::before_free(*comm);
         return 0;
     });
     const int code = end(comm);
-    if (code != MPI_SUCCESS && closed) runtime::instance().free_was_refused();
+    if (code != MPI_SUCCESS && closed) mpi_runtime::instance().free_was_refused();
     return code;
 }
 
@@ -327,7 +327,7 @@ int causeway_mpi_sendrecv(const void* sendbuf, int sendcount, MPI_Datatype sendt
 
 void causeway_mpi_end_transfers(void) {
     causeway::capi::end_messages();
-    runtime::before_finalize();
+    mpi_runtime::before_finalize();
 }
 
 int causeway_mpi_finalize(void) {

@@ -3,7 +3,7 @@
 #include "capi/cluster.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/peer_copy.hpp"
 
 #include <CL/cl_data_transfer.h>
 
@@ -16,7 +16,7 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto from = check_queue(source_queue), to = check_queue(target_queue);
-        auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
+        const auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
         check_range(source_place, source_offset, size);
         check_range(target_place, target_offset, size);
         check_wait_list(events, to.facts.context, from.facts.context);
@@ -31,18 +31,6 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
                                   target_offset, size, CL_COMMAND_PEER_COPY_BUFFER, events.count,
                                   reinterpret_cast<void* const*>(events.list), reinterpret_cast<void**>(events.event)});
         }
-        auto& process = runtime::instance();
-        new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
-        if (source_queue != target_queue) made.queues.push_back(from);
-        made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
-        made.is_one_copy = is_best_by_host(source_place, size) && is_best_by_host(target_place, size);
-        made.source_order = std::make_shared<endpoints::command_order>();
-        made.target_order = std::make_shared<endpoints::command_order>();
-        made.flows = one_flow(endpoints::make_range_endpoint(process.devices(), std::move(source_place), source_offset,
-                                                             made.source_order),
-                              endpoints::make_range_endpoint(process.devices(), std::move(target_place), target_offset,
-                                                             made.target_order),
-                              size);
-        return enqueue(std::move(made), blocking, events);
+        return enqueue(make_peer_copy(from, source, source_offset, to, target, target_offset, size), blocking, events);
     });
 }

@@ -5,7 +5,7 @@
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
 #include "runtime/ranks.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 
 #include <CL/cl_data_transfer.h>
 
@@ -149,7 +149,7 @@ cl_int clAttachCommunicator(MPI_Comm comm) {
     return guard([&] {
         comm::require_mpi();
         comm::require_communicator(comm);
-        runtime::instance().make_private(comm);
+        mpi_runtime::instance().make_private(comm);
         return CL_SUCCESS;
     });
 }

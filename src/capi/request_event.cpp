@@ -2,7 +2,7 @@
 // Events that complete with requests of MPI.
 #include "runtime/enqueue.hpp"
 #include "runtime/guard.hpp"
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
@@ -70,14 +70,15 @@ cl_event create(cl_context context, MPI_Request* request) {
     if (request == nullptr) throw transfer_error(status::invalid_value, "the request is null");
     comm::require_mpi();
     auto& process = runtime::instance();
-    process.use_mpi();
+    auto& mpi = mpi_runtime::instance();
+    mpi.use_mpi();
 
     cl_int code = CL_SUCCESS;
     auto event = cl::event::adopt(clCreateUserEvent(context, &code));
     cl::check(code, "creating a user event");
     auto watching = endpoints::make_operation_endpoint(
-        process.ranks().talk,
-        [&port = process.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
+        mpi.ranks().talk,
+        [&port = mpi.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
     const auto setter = std::make_shared<status_setter>(event);
     auto command = std::make_shared<transfer::command>(
         one_flow(std::move(watching), endpoints::make_empty_endpoint("event"), 0), setter);

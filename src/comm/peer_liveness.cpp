@@ -3,29 +3,19 @@
 #include "comm/peer_liveness.hpp"
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "base/launch.hpp"
 
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/utsname.h>
 #include <unistd.h>
 
-#include <fstream>
 #include <functional>
 #include <utility>
 
 namespace causeway::comm {
 
 namespace {
-
-std::string name_of_machine() {
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
-    // Two copies of one virtual machine have the same boot, but hardly the same name.
-    utsname host{};
-    (void)::uname(&host);
-    return boot + "/" + host.nodename;
-}
 
 constexpr const char* use = "causeway";
 
@@ -34,13 +24,11 @@ constexpr const char* use = "causeway";
 std::uint64_t peer_liveness::node() {
     struct stat network{};
     if (::stat("/proc/self/ns/net", &network) != 0) network.st_ino = 0;
-    auto seen = name_of_machine();
+    auto seen = host_identity();
     for (const auto& part : {std::to_string(network.st_ino), std::to_string(::getuid()), launch::job()})
         seen += "/" + part;
     return std::hash<std::string>{}(seen);
 }
-
-std::uint64_t peer_liveness::machine() { return std::hash<std::string>{}(name_of_machine()); }
 
 peer_liveness::peer_liveness(std::string job, int own_rank, const socket_key& key) : m_job(std::move(job)), m_key(key) {
     m_listener = listen_at(abstract_address(use, m_key), SOCK_STREAM);

@@ -38,9 +38,6 @@ class peer_liveness {
     /// and does not listen any more, is gone.
     [[nodiscard]] static std::uint64_t node();
 
-    /// Equal for processes whose monotonic clock is the same, of whatever job.
-    [[nodiscard]] static std::uint64_t machine();
-
   private:
     void look_for(int rank);
     void take_connections(const descriptor& listener);

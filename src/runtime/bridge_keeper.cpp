@@ -9,8 +9,6 @@
 #include "cl/calls.hpp"
 #include "transfer/tuner/figures_file.hpp"
 
-#include <causeway/buffer.h>
-
 #include <dlfcn.h>
 #include <pthread.h>
 
@@ -30,12 +28,13 @@ constexpr auto longest_trial = std::chrono::seconds(10);
 /// What a driver has begun cannot be broken off; cold, from a slow disk, it takes much longer.
 constexpr auto longest_end = std::chrono::seconds(30);
 
-/// Beside this library.
+/// In the folder "causeway" beside libcauseway; the platform lies in that.
 std::string trial_program() {
     Dl_info own{};
-    if (::dladdr(reinterpret_cast<const void*>(&causeway_buffer_create), &own) == 0 || own.dli_fname == nullptr)
-        return "";
-    return (std::filesystem::path(own.dli_fname).parent_path() / "causeway" / "try-links").string();
+    if (::dladdr(reinterpret_cast<const void*>(&trial_program), &own) == 0 || own.dli_fname == nullptr) return "";
+    auto folder = std::filesystem::path(own.dli_fname).parent_path();
+    if (folder.filename() != "causeway") folder /= "causeway";
+    return (folder / "try-links").string();
 }
 
 /// As the trial sees them. Not in a program's thread, where Causeway's own platform counts the calls.

@@ -9,6 +9,7 @@
 #include "cl/buffer_addresses.hpp"
 #include "endpoints/device/event_gate.hpp"
 
+#define CL_DATA_TRANSFER_NO_MPI
 #include <CL/cl_data_transfer.h>
 
 #include <algorithm>
@@ -283,7 +284,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
     }
     if (events.event != nullptr) setter->m_status = make_user_event(context);
     auto status_event = setter->m_status;
-    if (has_own_order)
+    if (has_own_order && made.is_in_queues)
         for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
 
     const auto label = label_of(made);

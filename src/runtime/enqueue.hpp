@@ -51,12 +51,13 @@ void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t seco
 /// Everything checked, ready to go.
 struct new_command {
     cl_command_type type = 0;
-    std::vector<checked_queue> queues; ///< the command takes part in the order of each; the first is its own
+    std::vector<checked_queue> queues; ///< the first is its own
     std::vector<std::unique_ptr<transfer::flow>> flows;
     std::shared_ptr<endpoints::matched_envelope> envelope;
     /// Of the ends that are a device's: the source's in the last of the queues, the target's in the first.
     endpoints::device_order source_order, target_order;
     bool is_one_copy = false; ///< for each of these ends, by the rules, if it is as small as that
+    bool is_in_queues = true; ///< takes part in their order; else its wait list alone says when
     bool needs_mpi = false;
     bool crosses_devices = false; ///< in this process
 };

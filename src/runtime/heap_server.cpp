@@ -6,8 +6,8 @@
 #include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
 #include "runtime/enqueue.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "runtime/own_command.hpp"
-#include "runtime/runtime.hpp"
 
 #include <cstdio>
 #include <cstring>
@@ -214,7 +214,7 @@ heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> serv
 heap_server::~heap_server() = default;
 
 void heap_server::start() {
-    auto& talk = m_process.ranks().talk;
+    auto& talk = mpi_runtime::instance().ranks().talk;
     m_interest.emplace(talk);
     talk.listen(m_space);
     m_heap->tell_others_by([this](int pe, const endpoints::heap_control::arrival& own) {
@@ -229,7 +229,7 @@ void heap_server::start() {
 void heap_server::stop() {
     if (std::exchange(m_stopped, true)) return;
     m_heap->tell_others_by(nullptr);
-    if (m_listening) m_process.port().cancel_receive(*this);
+    if (m_listening) mpi_runtime::instance().port().cancel_receive(*this);
     for (int pe = 0; pe < m_heap->pes(); ++pe)
         if (!m_heap->is_near(pe)) send(pe, {.what = heap_message::kind::left});
     if (m_outgoing.empty()) m_interest.reset();
@@ -237,7 +237,7 @@ void heap_server::stop() {
 
 void heap_server::listen() {
     m_listening = true;
-    m_process.port().receive(m_space, comm::any_source, control_tag, m_incoming, *this);
+    mpi_runtime::instance().port().receive(m_space, comm::any_source, control_tag, m_incoming, *this);
 }
 
 void heap_server::over(const comm::arrival& result) {
@@ -251,7 +251,7 @@ void heap_server::over(const comm::arrival& result) {
 
 void heap_server::send(int pe, const heap_message& message) {
     auto& kept = *m_outgoing.emplace_back(std::make_unique<outgoing>(shared_from_this(), pe, message));
-    m_process.port().send(m_space, pe, control_tag, std::as_bytes(std::span(&kept.message, 1)), kept);
+    mpi_runtime::instance().port().send(m_space, pe, control_tag, std::as_bytes(std::span(&kept.message, 1)), kept);
 }
 
 std::uint64_t heap_server::ask(int pe, heap_message request, answered then) {
@@ -342,14 +342,14 @@ void heap_server::serve_put(int from, const heap_message& message) {
             signal(error);
             return;
         }
-        submit(
-            endpoints::make_receive_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag), nullptr),
-            device_part(message), message.bytes, [this, message, reach, signal](const failure& failed) {
-                reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
-                    if (!failed) changed(message.offset, reach);
-                    signal(failed ? failed : unread);
-                });
-            });
+        submit(endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                                static_cast<int>(message.tag), nullptr),
+               device_part(message), message.bytes, [this, message, reach, signal](const failure& failed) {
+                   reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
+                       if (!failed) changed(message.offset, reach);
+                       signal(failed ? failed : unread);
+                   });
+               });
     });
 }
 
@@ -357,7 +357,8 @@ void heap_server::serve_get(int from, const heap_message& message) {
     // A failure is that of the device, which the get meets, too.
     write_back(message.offset, reach_of(message), [this, from, message](const failure&) {
         submit(device_part(message),
-               endpoints::make_send_endpoint(m_process.ranks(), m_space, from, static_cast<int>(message.tag)),
+               endpoints::make_send_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                             static_cast<int>(message.tag)),
                message.bytes, [this, from, message](const failure& error) { answer(from, message, error); });
     });
 }
@@ -632,7 +633,7 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
     std::unique_ptr<transfer::flow> sent;
     if (bytes != 0) {
         request.tag = server->new_tag();
-        auto& process = runtime::instance();
+        auto& process = mpi_runtime::instance();
         sent = std::make_unique<transfer::flow>(
             std::move(own),
             endpoints::make_send_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag)),
@@ -649,7 +650,7 @@ static std::vector<std::unique_ptr<transfer::flow>> asked_get(const std::shared_
     auto request = request_for(heap_message::kind::get, where, bytes);
     if (bytes == 0) return one_flow(endpoints::make_empty_endpoint("get"), std::move(own), 0);
     request.tag = server->new_tag();
-    auto& process = runtime::instance();
+    auto& process = mpi_runtime::instance();
     auto received = std::make_unique<transfer::flow>(
         endpoints::make_receive_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag),
                                          nullptr),

@@ -2,7 +2,7 @@
 // Turns MPI's arguments into endpoints.
 #include "runtime/ranks.hpp"
 
-#include "runtime/runtime.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
 namespace causeway::capi {
@@ -13,7 +13,7 @@ std::unique_ptr<transfer::endpoint> make_destination(int rank, int tag, MPI_Comm
     comm::require_destination(comm, rank);
     comm::require_tag(tag);
     if (rank == MPI_PROC_NULL) return endpoints::make_empty_endpoint("MPI_PROC_NULL");
-    auto& process = runtime::instance();
+    auto& process = mpi_runtime::instance();
     return endpoints::make_send_endpoint(process.ranks(), process.space_of(comm), rank, tag);
 }
 
@@ -31,7 +31,7 @@ std::unique_ptr<transfer::endpoint> make_origin(int rank, int tag, MPI_Comm comm
         }
         return endpoints::make_empty_endpoint("MPI_PROC_NULL");
     }
-    auto& process = runtime::instance();
+    auto& process = mpi_runtime::instance();
     return endpoints::make_receive_endpoint(process.ranks(), process.space_of(comm),
                                             rank == MPI_ANY_SOURCE ? endpoints::any_source : rank,
                                             tag == MPI_ANY_TAG ? endpoints::any_tag : tag, std::move(envelope));

@@ -4,7 +4,6 @@
 
 #include "cl/handles.hpp"
 #include "runtime/end_callbacks.hpp"
-#include "endpoints/mpi/rank_endpoint.hpp"
 #include "transfer/command.hpp"
 #include "transfer/engine.hpp"
 
@@ -12,6 +11,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+
+namespace causeway::endpoints {
+struct matched_envelope;
+}
 
 namespace causeway::capi {
 

@@ -2,7 +2,6 @@
 // Starts the engine with the first transfer, and ends it with the process.
 #include "runtime/runtime.hpp"
 
-#include "base/launch.hpp"
 #include "base/processors.hpp"
 #include "runtime/end_callbacks.hpp"
 #include "runtime/guard.hpp"
@@ -20,8 +19,6 @@ namespace causeway::capi {
 namespace {
 
 constexpr auto longest_call = std::chrono::seconds(1);
-
-std::atomic<bool> mpi_is_used{false};
 
 /// The engine's threads run where the thread may that makes them.
 unsigned own_processors() {
@@ -94,7 +91,6 @@ runtime::runtime()
       m_workers(transfer::make_worker_threads(m_engine.inbox(), lane_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
-      m_messenger(process_options(), m_port, comm::shared_segment::open, comm::peer_liveness::node(), &m_windows),
       m_figures(*this), m_bridges(*this) {
     m_windows.tell_to([this](const std::string& why, bridge::given_up how_long) { m_bridges.tell(why, how_long); });
     m_copies.wake(m_engine.inbox());
@@ -102,14 +98,9 @@ runtime::runtime()
     m_engine.add(m_links);
     m_engine.add(m_copies);
     m_engine.add(m_bridge);
-    m_engine.add(m_messenger);
-    m_engine.add(m_heap_waits);
     m_engine.add(m_events);
     m_engine.add(*m_workers->share_of_engine());
-    if (m_timeline) {
-        m_engine.record(m_timeline->engine_recorder());
-        m_messenger.record(m_timeline->engine_recorder());
-    }
+    if (m_timeline) m_engine.record(m_timeline->engine_recorder());
     m_engine.tell_stalls([this](std::chrono::seconds limit, const std::string& what) {
         tell_user("rank " + std::to_string(m_rank) + " of " + std::to_string(m_ranks) + ": no transfer has moved for " +
                   std::to_string(limit.count()) + " s" + what +
@@ -134,7 +125,7 @@ void runtime::use_bridge(std::unique_ptr<bridge::device_bridge> made) {
 void runtime::let_go(std::shared_ptr<bridge::known_window> window) {
     m_engine.call([this, window = std::move(window)]() mutable {
         window.reset();
-        m_messenger.devices().retire();
+        if (m_after_letting_go) m_after_letting_go();
     });
 }
 
@@ -200,71 +191,10 @@ void runtime::at_exit() {
     if (m_timeline) m_timeline->end();
 }
 
-void runtime::use_mpi() {
-    {
-        const std::lock_guard lock(m_mpi_mutex);
-        if (m_mpi_ended) throw transfer_error(status::invalid_operation, "MPI is being finalised");
-        if (std::exchange(m_mpi_used, true)) return;
-    }
-    mpi_is_used = true;
-    m_port.at_finalize([this] { at_finalize(); });
-    int rank = 0, ranks = 1;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+void runtime::know_rank(int rank, int ranks) {
     m_rank = rank;
     m_ranks = ranks;
     if (m_timeline) m_timeline->know_rank(rank, ranks);
-    if (ranks == 1 && launch::ranks() > 1)
-        warn_once("the launcher has started " + std::to_string(launch::ranks()) +
-                  " ranks, but for MPI this is the only one: "
-                  "the launcher and the library that the program is linked with (" +
-                  std::string(m_port.library()) +
-                  ") are of different MPIs; start it with that library's mpirun, or by causeway run; srun is told the "
-                  "kind of MPI by --mpi (srun --mpi=list)");
-    const auto key = comm::socket_key::make();
-    auto peers = std::make_shared<std::unique_ptr<comm::peer_liveness>>(
-        std::make_unique<comm::peer_liveness>(launch::job(), rank, key));
-    auto post = std::make_shared<std::unique_ptr<comm::node_post>>(std::make_unique<comm::node_post>(key, rank));
-    m_engine.call([this, peers, post, rank] {
-        m_messenger.watch_peers(std::move(*peers));
-        m_messenger.devices().use(std::move(*post), rank);
-    });
-}
-
-int runtime::space_of(MPI_Comm comm) {
-    use_mpi();
-    const int space = m_port.space_of(comm, [this](int ending) { close_space(ending); });
-    if (m_free_was_refused) {
-        const std::lock_guard lock(m_mpi_mutex);
-        if (m_closed_spaces.count(space) != 0)
-            throw transfer_error(status::invalid_operation,
-                                 "the communicator takes no transfers since it was to be freed, which MPI refused");
-    }
-    return space;
-}
-
-void runtime::make_private(MPI_Comm comm) {
-    use_mpi();
-    m_port.make_private(comm, [this](int space) { close_space(space); });
-}
-
-std::shared_ptr<endpoints::heap> runtime::make_heap(int pe, std::size_t bytes,
-                                                    std::vector<endpoints::heap_member> members) {
-    auto made = std::make_shared<endpoints::heap>(m_heap_waits, pe, bytes, std::move(members));
-    const std::lock_guard lock(m_mpi_mutex);
-    std::erase_if(m_heaps, [](const auto& each) { return each.expired(); });
-    m_heaps.push_back(made);
-    return made;
-}
-
-void runtime::close_space(int space) {
-    {
-        const std::lock_guard lock(m_mpi_mutex);
-        // MPICH deletes the attributes of a communicator that was freed when its last request ends: that may be here,
-        // in the engine's thread, while it closes the space.
-        if (m_mpi_ended || !m_closed_spaces.insert(space).second) return;
-    }
-    (void)call_and_wait([this, space] { m_messenger.close(space); });
 }
 
 void runtime::submit(const std::shared_ptr<transfer::command>& work, uses_mpi mpi) {
@@ -284,64 +214,9 @@ void runtime::needs_mpi(const std::shared_ptr<transfer::command>& work) {
     m_mpi_work.push_back(work);
 }
 
-void runtime::before_finalize() {
-    if (mpi_is_used) instance().at_finalize();
-}
-
-bool runtime::before_free(MPI_Comm comm) {
-    // MPI refuses to free these two, and they stay in use.
-    if (!mpi_is_used || comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF) return false;
-    const auto space = instance().m_port.known_space(comm);
-    if (space) instance().close_space(*space);
-    return space.has_value();
-}
-
-void runtime::at_finalize() {
-    if (m_stopped) {
-        // An exit handler of the program, after ours: nothing is in flight, and nobody would answer.
-        (void)call_and_wait([this] { m_messenger.close_all(); });
-        return;
-    }
-    std::vector<std::weak_ptr<transfer::command>> work;
-    std::vector<std::weak_ptr<endpoints::heap>> heaps;
-    {
-        const std::lock_guard lock(m_mpi_mutex);
-        if (std::exchange(m_mpi_ended, true)) return;
-        work = m_mpi_work;
-        heaps = m_heaps;
-    }
-    const auto all_over = [&](time_point until) {
-        for (const auto& each : work) {
-            const auto alive = each.lock();
-            while (alive && !alive->complete()) {
-                if (m_clock.now() >= until) return false;
-                std::this_thread::sleep_for(std::chrono::microseconds(100));
-            }
-        }
-        return true;
-    };
-    auto until = m_clock.now() + drain_time(process_options());
-    if (!all_over(until)) {
-        until = m_clock.now() + longest_call;
-        for (const auto& each : work)
-            if (const auto alive = each.lock())
-                m_engine.cancel(alive,
-                                {status::cancelled, 0, 0, "MPI_Finalize was called before the transfer was complete"});
-        (void)all_over(until);
-    }
-    for (const auto& each : heaps)
-        if (const auto alive = each.lock()) {
-            alive->leave();
-            (void)call_and_wait([alive] { alive->mpi_ends(); });
-        }
-    // Other ranks may still need an answer to what was cancelled.
-    while (m_clock.now() < until) {
-        if (answer_of([this] { return m_messenger.quiet(); }).value_or(false)) break;
-        std::this_thread::sleep_for(std::chrono::microseconds(100));
-    }
-    (void)call_and_wait([this] { m_messenger.close_all(); });
-    // Most programs end now.
-    m_bridges.end();
+std::vector<std::weak_ptr<transfer::command>> runtime::work_that_needs_mpi() {
+    const std::lock_guard lock(m_mpi_mutex);
+    return m_mpi_work;
 }
 
 } // namespace causeway::capi

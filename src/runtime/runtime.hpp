@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's engine and all that it works with.
+// The process's engine and all that it works with, but MPI: that is mpi_runtime.hpp.
 #pragma once
 
 #include "base/error.hpp"
@@ -8,14 +8,11 @@
 #include "runtime/registry.hpp"
 #include "runtime/figure_keeper.hpp"
 #include "runtime/tracing.hpp"
-#include "comm/mpi_port.hpp"
+#include "endpoints/device/bridge_watch.hpp"
 #include "endpoints/device/copy_watch.hpp"
 #include "endpoints/device/device_endpoint.hpp"
 #include "endpoints/device/device_links.hpp"
 #include "endpoints/file/file_endpoint.hpp"
-#include "endpoints/mpi/messenger.hpp"
-#include "endpoints/mpi/rank_endpoint.hpp"
-#include "endpoints/symmetric/heap.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/engine_thread.hpp"
 #include "transfer/ordered_gate.hpp"
@@ -24,10 +21,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <set>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -52,11 +49,12 @@ class runtime {
     [[nodiscard]] endpoints::copy_watch& copies() { return m_copies; }
     [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies, m_windows}; }
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
-    [[nodiscard]] endpoints::rank_services ranks() { return {m_messenger, m_turns}; }
+    /// Of files and of messages alike.
+    [[nodiscard]] transfer::ordered_gate& turns() { return m_turns; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] transfer::engine_thread& thread() { return *m_thread; }
     [[nodiscard]] event_registry& events() { return m_events; }
-    [[nodiscard]] comm::mpi_port& port() { return m_port; }
+    [[nodiscard]] const monotonic_clock& clock() const { return m_clock; }
     [[nodiscard]] figure_keeper& figures() { return m_figures; }
     [[nodiscard]] bridge_keeper& bridges() { return m_bridges; }
     [[nodiscard]] bridge::windows& windows() { return m_windows; }
@@ -103,22 +101,16 @@ class runtime {
     /// Takes the enqueue mutex, and `work` as the next in order, which is in no queue. Throws as require_running().
     void submit(const std::shared_ptr<transfer::command>& work, uses_mpi mpi);
 
-    /// The space of a communicator; MPI must be usable. Hooks MPI_Finalize and starts to watch the ranks of the node.
-    [[nodiscard]] int space_of(MPI_Comm comm);
-    void make_private(MPI_Comm comm);
-    /// A symmetric heap of this process, which takes part until MPI ends, or it leaves.
-    [[nodiscard]] std::shared_ptr<endpoints::heap> make_heap(int pe, std::size_t bytes,
-                                                             std::vector<endpoints::heap_member> members);
-    /// Prepares for work that needs MPI.
-    void use_mpi();
-    /// `work` must be over before MPI ends.
+    /// Once.
+    void know_rank(int rank, int ranks);
+    /// `work` must be over before MPI ends. Any thread.
     void needs_mpi(const std::shared_ptr<transfer::command>& work);
-    /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.
-    static void before_finalize();
-    /// As above, for transfers on `comm`, unless it is predefined. Whether it takes none any more.
-    static bool before_free(MPI_Comm comm);
-    /// A communicator lives whose space is closed: from now on space_of() refuses such ones.
-    void free_was_refused() { m_free_was_refused = true; }
+    /// All of that which may not be over yet. Any thread.
+    [[nodiscard]] std::vector<std::weak_ptr<transfer::command>> work_that_needs_mpi();
+    /// Has `action` called on the engine's thread after each let_go(). Engine's thread.
+    void after_letting_go(std::function<void()> action) { m_after_letting_go = std::move(action); }
+    /// Whether the process's end has stopped the engine's thread.
+    [[nodiscard]] bool is_stopped() const { return m_stopped; }
 
   private:
     runtime();
@@ -126,8 +118,6 @@ class runtime {
     [[nodiscard]] bool is_ended_here() const;
     void at_exit();
     void end_helpers();
-    void at_finalize();
-    void close_space(int space);
 
     monotonic_clock m_clock;
     std::unique_ptr<tracing> m_timeline;
@@ -138,22 +128,15 @@ class runtime {
     bridge::windows m_windows;
     endpoints::bridge_watch m_bridge;
     endpoints::device_links m_links;
-    comm::mpi_port m_port;
-    endpoints::messenger m_messenger;
-    endpoints::heap_waits m_heap_waits;
     event_registry m_events;
     std::mutex m_enqueue_mutex; // guards m_ended, and the order of enqueue
     bool m_ended = false;
     std::atomic<int> m_rank{0}, m_ranks{1};
     std::atomic<bool> m_exit_has_begun{false};
     std::atomic<bool> m_stopped{false}; // the engine's thread is gone: the process's end has stopped it
-    std::atomic<bool> m_free_was_refused{false};
-    std::mutex m_mpi_mutex; // guards m_mpi_work, m_heaps, m_closed_spaces, m_mpi_used, m_mpi_ended
+    std::mutex m_mpi_mutex; // guards m_mpi_work
     std::vector<std::weak_ptr<transfer::command>> m_mpi_work;
-    std::vector<std::weak_ptr<endpoints::heap>> m_heaps;
-    std::set<int> m_closed_spaces;
-    bool m_mpi_used = false;
-    bool m_mpi_ended = false;
+    std::function<void()> m_after_letting_go; // engine's thread only
     pid_t m_process = ::getpid();
     std::unique_ptr<transfer::engine_thread> m_thread;
     figure_keeper m_figures;

@@ -2,11 +2,12 @@
 // Sets the heap up by MPI, and answers for addresses.
 #include "runtime/symmetric_heap.hpp"
 
+#include "base/host.hpp"
 #include "cl/calls.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 #include "runtime/enqueue.hpp"
+#include "runtime/mpi_runtime.hpp"
 #include "runtime/own_command.hpp"
-#include "runtime/runtime.hpp"
 #include "runtime/window_buffers.hpp"
 
 #include <causeway/symmetric.h>
@@ -116,12 +117,13 @@ void symmetric_heap::finish() {
 symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes)
     : m_device(device), m_allocator(heap_bytes) {
     auto& process = runtime::instance();
-    process.use_mpi();
+    auto& mpi = mpi_runtime::instance();
+    mpi.use_mpi();
     m_group = comm::process_group::duplicate(comm);
     const int pes = m_group->size();
     const auto control = endpoints::heap_control::bytes(pes);
 
-    introduction own{.heap_bytes = heap_bytes, .machine = comm::peer_liveness::machine()};
+    introduction own{.heap_bytes = heap_bytes, .machine = host_number()};
     std::unique_ptr<comm::shared_segment> segment;
     bool has_host_memory = false;
     try {
@@ -177,7 +179,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     const auto ready = m_group->all_gather(own);
     require_all(ready);
     auto* const host_memory = members[own_pe].memory;
-    m_heap = process.make_heap(m_group->rank(), heap_bytes, std::move(members));
+    m_heap = mpi.make_heap(m_group->rank(), heap_bytes, std::move(members));
     if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
 
     if (m_link) {
@@ -185,8 +187,8 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         for (const auto& each : ready) windows.push_back(each.window);
         m_link->connect(windows, is_near);
     }
-    m_server = std::make_shared<heap_server>(process, m_heap, process.space_of(m_group->communicator()),
-                                             std::move(place), host_memory);
+    m_server = std::make_shared<heap_server>(process, m_heap, mpi.space_of(m_group->communicator()), std::move(place),
+                                             host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
         if (const auto alive = server.lock()) alive->stop();
     });

@@ -3,10 +3,10 @@
 #include "runtime/tracing.hpp"
 
 #include "base/blocked_signals.hpp"
+#include "base/host.hpp"
 #include "base/launch.hpp"
 #include "cl/calls.hpp"
 #include "cl/command_times.hpp"
-#include "comm/peer_liveness.hpp"
 #include "trace/collection.hpp"
 
 #include <causeway/causeway.h>
@@ -50,8 +50,8 @@ trace::identity own_identity(const options& settings, const monotonic_clock& clo
                            : std::to_string(::getpid()) + "-" + std::to_string(clock.now().time_since_epoch().count());
         who.is_job_guessed = launched && !launch::is_job_told();
     }
-    who.node = comm::peer_liveness::machine();
-    who.version = causeway_version();
+    who.node = host_number();
+    who.version = CAUSEWAY_VERSION;
     return who;
 }
 

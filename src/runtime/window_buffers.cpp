@@ -2,12 +2,9 @@
 // Makes windows for buffers of the program, and remembers which lies in which.
 #include "runtime/window_buffers.hpp"
 
-#include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
 #include "cl/external_memory.hpp"
-
-#include <causeway/buffer.h>
 
 #include <string>
 #include <utility>
@@ -136,27 +133,3 @@ void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {
 }
 
 } // namespace causeway::capi
-
-cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_flags flags, size_t size,
-                              cl_int* errcode_ret) {
-    cl_mem made = nullptr;
-    const cl_int code = causeway::capi::guard([&] {
-        made = causeway::capi::window_buffers::of_process().create(context, device, flags, size);
-        return CL_SUCCESS;
-    });
-    if (errcode_ret != nullptr) *errcode_ret = code;
-    return made;
-}
-
-long causeway_direct_links(cl_device_id device, char* text, size_t size) {
-    long bytes = -1;
-    (void)causeway::capi::guard([&] {
-        cl_device_type type = 0;
-        causeway::cl::check(clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "asking the device");
-        auto& bridges = causeway::capi::runtime::instance().bridges();
-        bridges.await(device);
-        bytes = causeway::capi::give_text(bridges.state(), text, size);
-        return CL_SUCCESS;
-    });
-    return bytes;
-}

@@ -35,7 +35,7 @@ class engine {
     engine(const engine&) = delete;
     engine& operator=(const engine&) = delete;
 
-    /// Not retained; call before the first step().
+    /// Not retained; call before the first step(), or in call().
     void add(progress_source& source);
     /// From now on `to` is told of all that happens. Not retained; call before the first step().
     void record(recorder& to) { m_recorder = &to; }

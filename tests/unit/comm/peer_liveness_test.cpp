@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who is taken for a rank of the same node.
+#include "base/host.hpp"
 #include "comm/peer_liveness.hpp"
 
 #include "unit/stranger.hpp"
@@ -44,9 +45,9 @@ TEST_F(peers, of_one_job_are_of_one_node) {
 
 TEST_F(peers, that_name_their_sockets_otherwise_are_not_of_one_node) {
     setenv("PMIX_NAMESPACE", "job 1", 1);
-    const auto node = peer_liveness::node(), machine = peer_liveness::machine();
+    const auto node = peer_liveness::node(), machine = causeway::host_number();
     setenv("PMIX_NAMESPACE", "job 2", 1);
-    EXPECT_EQ(machine, peer_liveness::machine());
+    EXPECT_EQ(machine, causeway::host_number());
     EXPECT_NE(node, peer_liveness::node());
 }
 

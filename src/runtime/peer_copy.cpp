@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between two devices as commands of the engine.
+#include "runtime/peer_copy.hpp"
+
+#include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
+#include "runtime/runtime.hpp"
+
+#define CL_DATA_TRANSFER_NO_MPI
+#include <CL/cl_data_transfer.h>
+
+namespace causeway::capi {
+
+new_command make_peer_copy(const checked_queue& from, cl_mem source, std::size_t source_offset, const checked_queue& to,
+                           cl_mem target, std::size_t target_offset, std::size_t bytes) {
+    auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
+    const auto devices = runtime::instance().devices();
+    new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
+    if (from.raw != to.raw) made.queues.push_back(from);
+    made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
+    made.is_one_copy = is_best_by_host(source_place, bytes) && is_best_by_host(target_place, bytes);
+    made.source_order = std::make_shared<endpoints::command_order>();
+    made.target_order = std::make_shared<endpoints::command_order>();
+    made.flows = one_flow(
+        endpoints::make_range_endpoint(devices, std::move(source_place), source_offset, made.source_order),
+        endpoints::make_range_endpoint(devices, std::move(target_place), target_offset, made.target_order), bytes);
+    return made;
+}
+
+cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target, std::size_t bytes,
+                          cl_uint count, const cl_event* list, cl_event* event) {
+    return guard([&] {
+        auto made = make_peer_copy(check_queue(from), source, 0, check_queue(to), target, 0, bytes);
+        made.is_in_queues = false;
+        return enqueue(std::move(made), CL_FALSE, {count, list, event});
+    });
+}
+
+} // namespace causeway::capi

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies between the devices of this process.
+#pragma once
+
+#include <CL/cl.h>
+
+#include <cstddef>
+
+namespace causeway::capi {
+
+struct checked_queue;
+struct new_command;
+
+/// A copy between two buffers of this process, whose arguments are checked. Takes part in the order of both queues.
+[[nodiscard]] new_command make_peer_copy(const checked_queue& from, cl_mem source, std::size_t source_offset,
+                                         const checked_queue& to, cl_mem target, std::size_t target_offset,
+                                         std::size_t bytes);
+
+/// Copies the first `bytes` of one buffer to those of another, whose contexts may differ: after the events of the list,
+/// which are of the target's context, and whatever else is in the queues, which name the devices. The event is the
+/// target's context's. Returns OpenCL's codes; any thread.
+[[nodiscard]] cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target,
+                                        std::size_t bytes, cl_uint count, const cl_event* list, cl_event* event);
+
+} // namespace causeway::capi
