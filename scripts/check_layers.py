@@ -21,10 +21,10 @@ MAY_USE = {
     "endpoints": {"base", "bridge", "cl", "comm", "topology", "transfer"},
     "graph": {"base", "cl", "transfer"},
     "trace": {"base", "cl", "transfer"},
-    "platform": {"base"},
 }
-LEVELS_0_TO_3 = set(MAY_USE) - {"platform"}
+LEVELS_0_TO_3 = set(MAY_USE)
 MAY_USE["runtime"] = LEVELS_0_TO_3
+MAY_USE["platform"] = {"base", "runtime"}
 for part in ("capi", "acc", "oshmem"):
     MAY_USE[part] = LEVELS_0_TO_3 | {"runtime"}
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves contents between places: out of one into host memory, and from there into the other.
+// Moves contents between places: by the engine, and those of images by way of host memory.
 #include "platform/memory.hpp"
 
 #include "base/box_geometry.hpp"
@@ -7,6 +7,7 @@
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/enqueue.hpp"
+#include "runtime/peer_copy.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -146,9 +147,26 @@ std::vector<ref<_cl_event>> before_arriving(memory_copy& target) {
     return orders;
 }
 
+/// Over the link between the devices, where there is one.
+issue_function copy_whole(_cl_mem& object, place& from, place& to) {
+    return [held = ref<_cl_mem>(&object), &from, &to](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
+        return capi::copy_beside_queues(from.copies->raw.raw(), held->raw(from), to.copies->raw.raw(), held->raw(to),
+                                        held->size, count, list, event);
+    };
+}
+
 void move_here(_cl_mem& root, place& from, place& to) {
     auto& source = root.copies[from.index];
     auto& target = root.copies[to.index];
+    if (!root.is_image()) {
+        auto before = look_before_reading(source);
+        auto orders = before_arriving(target);
+        orders.insert(orders.end(), before.orders.begin(), before.orders.end());
+        target.arrival = enqueue_copy(*to.copies, CL_COMMAND_WRITE_BUFFER, std::move(before.waits), std::move(orders),
+                                      copy_whole(root, from, to), _cl_event::ender::foreign);
+        source.departures.add(target.arrival);
+        return;
+    }
     const std::shared_ptr<std::byte[]> staging(new std::byte[root.size]);
     auto before = look_before_reading(source);
     const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_BUFFER, std::move(before.waits),
