@@ -7,8 +7,8 @@
 #include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
 #include "platform/queue.hpp"
-
 #include "platform/scheduler.hpp"
+#include "platform/settings.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -37,18 +37,38 @@ _cl_device_id* find_stand_in(const std::vector<_cl_device_id*>& others) {
     return best;
 }
 
+enum class contexts { automatic, of_driver, of_device }; // of the option
+
+[[nodiscard]] bool has_own_memory(const _cl_device_id& device) {
+    return ask<cl_device_type>(device, CL_DEVICE_TYPE) == CL_DEVICE_TYPE_GPU &&
+           ask<cl_bool>(device, CL_DEVICE_HOST_UNIFIED_MEMORY) == CL_FALSE && !device.parent;
+}
+
+/// Whether there is another GPU of its driver, and both have memory of their own. Drivers move contents between such by
+/// way of the host, where the engine takes their link.
+[[nodiscard]] bool has_like(const std::vector<_cl_device_id*>& all, const _cl_device_id& device) {
+    return has_own_memory(device) && std::any_of(all.begin(), all.end(), [&](const _cl_device_id* other) {
+               return other != &device && &other->driver == &device.driver && has_own_memory(*other);
+           });
+}
+
 } // namespace
 
 _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error,
                          void* data)
     : object(own_kind), properties(std::move(as_given)) {
     for (auto* const device : of) devices.emplace_back(device);
+    const auto wish = static_cast<contexts>(settings()[causeway::option::contexts]);
+    const auto is_apart = [&](const _cl_device_id& device) {
+        return wish == contexts::of_device || (wish == contexts::automatic && has_like(of, device));
+    };
     // Places of this rank first: whatever has an object of each driver counts by them.
     for (const bool own : {true, false}) {
         for (auto* const device : of) {
             if ((device->driver.calls != nullptr) != own) continue;
-            const auto known = std::find_if(places.begin(), places.end(),
-                                            [&](const place& one) { return one.from == &device->driver; });
+            const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) {
+                return one.from == &device->driver && !is_apart(*device) && !is_apart(*one.devices.front());
+            });
             auto& at = known == places.end() ? add_place(device->driver) : *known;
             at.devices.push_back(device);
         }
@@ -115,7 +135,7 @@ _cl_context::~_cl_context() {
 
 place& _cl_context::place_of(const _cl_device_id& device) {
     require(has(device), CL_INVALID_DEVICE);
-    return *std::find_if(places.begin(), places.end(), [&](const place& one) { return one.from == &device.driver; });
+    return *std::find_if(places.begin(), places.end(), [&](const place& one) { return one.has(device); });
 }
 
 bool _cl_context::has(const _cl_device_id& device) const {

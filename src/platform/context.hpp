@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context of the platform: devices of any drivers, one place for each driver.
+// A context of the platform: devices of any drivers, one place for each driver, or for each device.
 #pragma once
 
 #include "platform/place.hpp"

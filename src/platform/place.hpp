@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One driver's part of a context: within it the driver keeps memory coherent and knows all events.
+// One driver's part of a context, or one device's: within it the driver keeps memory coherent and knows all events.
 #pragma once
 
 #include "platform/device.hpp"
 
+#include <algorithm>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -29,6 +30,9 @@ struct place {
     /// Kernels for two buffers, by the type of the elements and the operator.
     std::map<std::pair<cl_channel_type, cl_uint>, driver_object<cl_kernel>> reductions;
 
+    [[nodiscard]] bool has(const _cl_device_id& device) const {
+        return std::find(devices.begin(), devices.end(), &device) != devices.end();
+    }
     [[nodiscard]] const cl_icd_dispatch& calls() const { return *from->calls; }
     [[nodiscard]] std::vector<cl_device_id> raw_devices() const {
         std::vector<cl_device_id> raws;

@@ -238,7 +238,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             for (cl_uint i = 0; i < count; ++i) {
                 // An understudy makes do with a binary of a driver like its own.
                 if (at.understudy ? !positions.empty() || devices[i]->driver.name != at.from->name
-                                  : &devices[i]->driver != at.from)
+                                  : !at.has(*devices[i]))
                     continue;
                 sizes.push_back(lengths[i]);
                 theirs.push_back(binaries[i]);

@@ -62,6 +62,15 @@ foreach(runtime ${runtimes})
   causeway_test(platform.cluster.${runtime}.2 LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
     COMMAND env CAUSEWAY_CLUSTER=1 $<TARGET_FILE:platform_tests> --gtest_filter=-*threads*)
 endforeach()
+# Devices of one driver with contexts of their own, as several GPUs have them.
+causeway_test(platform.contexts_of_devices LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 300
+  COMMAND env CAUSEWAY_CONTEXTS=device $<TARGET_FILE:platform_tests>)
+causeway_test(platform.cluster.contexts_of_devices LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 300
+  COMMAND env CAUSEWAY_CLUSTER=1 CAUSEWAY_CONTEXTS=device $<TARGET_FILE:platform_tests>
+          --gtest_filter=collectives.*:spanning.*:images.*:random_graphs.*-*threads*)
+causeway_test(platform.linked_devices LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+  COMMAND env CAUSEWAY_CONTEXTS=device CAUSEWAY_BRIDGE=host CAUSEWAY_STRATEGY=device-window CAUSEWAY_EXPLAIN=1
+          CAUSEWAY_TEST_LINK=1 $<TARGET_FILE:platform_tests> --gtest_filter=spanning.large_contents*)
 # Programs that use libcauseway, too.
 add_executable(cluster_transfer_tests platform/transfers/cluster_transfers_test.cpp support/patterns.cpp support/stacks.cpp support/watchdog.cpp)
 target_include_directories(cluster_transfer_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})

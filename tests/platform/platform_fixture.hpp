@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace support {
@@ -55,6 +56,11 @@ class platform_test : public testing::Test {
             EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_VERSION, sizeof name, name, nullptr), CL_SUCCESS);
             return std::string(name);
         };
+        const auto* const contexts = std::getenv("CAUSEWAY_CONTEXTS");
+        if (contexts != nullptr && contexts == std::string_view("device")) return true;
+        cl_device_type type = 0;
+        EXPECT_EQ(clGetDeviceInfo(m_devices.back(), CL_DEVICE_TYPE, sizeof type, &type, nullptr), CL_SUCCESS);
+        if (contexts == nullptr && type == CL_DEVICE_TYPE_GPU && m_devices.size() > 1) return true;
         return std::getenv("CAUSEWAY_CLUSTER") != nullptr || vendor(m_devices.front()) != vendor(m_devices.back());
     }
 

@@ -4,6 +4,8 @@
 
 #include <CL/cl_cluster.h>
 
+#include <gmock/gmock.h>
+
 #include <numeric>
 #include <thread>
 
@@ -27,6 +29,21 @@ TEST_F(spanning, contents_follow_kernels_from_device_to_device) {
         sum += round;
     }
     EXPECT_EQ(read(last_queue(), buffer, items), std::vector<cl_uint>(items, sum));
+}
+
+TEST_F(spanning, large_contents_take_the_link_between_devices) {
+    if (std::getenv("CAUSEWAY_TEST_LINK") == nullptr) GTEST_SKIP() << "no link is pretended";
+    constexpr std::size_t many = std::size_t{4} << 20;
+    std::vector<cl_uint> values(many);
+    for (std::size_t i = 0; i < many; ++i) values[i] = static_cast<cl_uint>(i * 2654435761U);
+    const auto buffer = new_buffer(many * 4);
+    testing::internal::CaptureStderr();
+    ASSERT_EQ(clEnqueueWriteBuffer(queue(0), buffer.get(), CL_TRUE, 0, many * 4, values.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    const auto seen = read(last_queue(), buffer, many);
+    const auto told = testing::internal::GetCapturedStderr();
+    EXPECT_TRUE(seen == values);
+    EXPECT_THAT(told, testing::HasSubstr("device buffer -> device buffer, 16 MiB: device-window"));
 }
 
 TEST_F(spanning, what_is_behind_a_read_in_its_queue_is_over_after_it) {
