@@ -19,23 +19,10 @@ void bridge_watch::copy(const bridge::device_uuid& by, std::byte* to, const std:
     }
 }
 
-namespace {
-
-/// A copy of so many bytes is over soon: it is asked again at once, which takes less than all else that the engine
-/// looks at in between.
-constexpr std::size_t largest_asked_again = std::size_t{64} << 10;
-constexpr int looks_at_once = 8;
-
-} // namespace
-
 bool bridge_watch::poll(time_point) {
     bool progress = false;
     for (std::size_t i = 0; i < m_copies.size();) {
-        auto state = m_windows.bridge()->look(m_copies[i].number);
-        for (int look = 1;
-             state == bridge::copy_state::running && m_copies[i].bytes <= largest_asked_again && look < looks_at_once;
-             ++look)
-            state = m_windows.bridge()->look(m_copies[i].number);
+        const auto state = m_windows.bridge()->look(m_copies[i].number);
         if (state == bridge::copy_state::running) {
             ++i;
             continue;
