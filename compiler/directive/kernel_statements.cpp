@@ -4,6 +4,7 @@
 
 #include "atomic.hpp"
 
+#include <clang/AST/Attr.h>
 #include <clang/AST/Decl.h>
 #include <clang/Basic/SourceManager.h>
 
@@ -151,6 +152,19 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     if (const auto* declared = dyn_cast<DeclStmt>(given)) return declaration(declared, at);
     if (const auto* expression = dyn_cast<Expr>(given)) return simple(expression, at);
     if (isa<NullStmt>(given)) return line(";");
+    if (const auto* hinted = dyn_cast<AttributedStmt>(given)) {
+        // A loop that is spread over threads has nothing to unroll.
+        const auto* loop = dyn_cast<ForStmt>(hinted->getSubStmt());
+        const bool stays = loop && (m_in_function || !m_tree.find(loop));
+        for (const auto* each : hinted->getAttrs())
+            if (const auto* hint = dyn_cast<LoopHintAttr>(each); hint && stays) {
+                if (hint->getOption() == LoopHintAttr::UnrollCount)
+                    line("#pragma unroll " + m_print.print(hint->getValue()));
+                if (hint->getOption() == LoopHintAttr::Unroll)
+                    line(hint->getState() == LoopHintAttr::Disable ? "#pragma nounroll" : "#pragma unroll");
+            }
+        return statement(hinted->getSubStmt(), at);
+    }
     if (const auto* choice = dyn_cast<IfStmt>(given)) {
         line("if (" + m_print.print(choice->getCond()) + ") {");
         block(choice->getThen(), at);

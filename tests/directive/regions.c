@@ -17,6 +17,7 @@ static int scale = 3;
 
 static double scaled(double value, int by) { return by > 0 ? value * by : 0; }
 static void fill(int* where, int n, int value) {
+#pragma unroll 2
     for (int i = 0; i < n; i++) where[i] = value;
 }
 
@@ -126,7 +127,9 @@ static void privates(int n) {
     for (int i = 0; i < 8; i++) {
         fill(scratch, 4, i);
 #pragma acc loop seq
-        for (int j = 0; j < 4; j++) scratch[j] += j;
+        for (int j = 0; j < 2; j++) scratch[j] += j;
+#pragma unroll
+        for (int j = 2; j < 4; j++) scratch[j] += j;
         out[i] = scratch[3];
     }
     int wrong = 0;
