@@ -9,9 +9,13 @@
 
 #ifdef __OPENCL_VERSION__
 #define FIELD global
-#define UNROLL _Pragma("unroll")
 #else
 #define FIELD
+#endif
+/* For devices: as OpenCL C, or in regions. */
+#if defined(__OPENCL_VERSION__) || defined(_OPENACC)
+#define UNROLL _Pragma("unroll")
+#else
 #define UNROLL
 #endif
 
