@@ -3,7 +3,6 @@
 #include "cl/calls.hpp"
 
 #include "base/error.hpp"
-#include "base/pocl_device.hpp"
 #include "cl/external_memory.hpp"
 
 #include <algorithm>
@@ -168,17 +167,14 @@ device_facts ask_facts(cl_device_id device) {
     char driver[256] = "";
     (void)clGetDeviceInfo(device, CL_DRIVER_VERSION, sizeof driver, driver, nullptr);
     facts.identity = interned(std::string(name) + ", " + vendor + " " + driver);
-    facts.hides_failed_waits = std::string_view(vendor).starts_with("Intel");
-    facts.starts_unflushed = std::string_view(vendor).starts_with("NVIDIA");
-    facts.needs_held_events = std::string_view(vendor) == "Portable Computing Language";
+    static_cast<driver_quirks&>(facts) = quirks_of(vendor);
     cl_device_type kind = 0;
     const bool is_cpu = ask(device, CL_DEVICE_TYPE, kind) && (kind & CL_DEVICE_TYPE_CPU) != 0;
     cl_device_exec_capabilities runs = 0;
-    facts.has_native_kernels_for_markers = is_cpu && facts.needs_held_events &&
+    facts.has_native_kernels_for_markers = is_cpu && facts.has_slow_markers &&
                                            ask(device, CL_DEVICE_EXECUTION_CAPABILITIES, runs) &&
                                            (runs & CL_EXEC_NATIVE_KERNEL) != 0;
-    facts.keeps_addresses = facts.host_memory && (facts.needs_held_events || facts.hides_failed_waits) && is_cpu;
-    facts.breaks_on_failed_waits = facts.needs_held_events || facts.hides_failed_waits;
+    facts.keeps_addresses = facts.keeps_addresses && facts.host_memory && is_cpu;
     facts.waits_for_user_events = !runs_inside_enqueue(vendor, name);
     return facts;
 }

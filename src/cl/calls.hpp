@@ -2,6 +2,7 @@
 // Queries and checks of OpenCL calls.
 #pragma once
 
+#include "base/driver_quirks.hpp"
 #include "cl/handles.hpp"
 
 #include <array>
@@ -55,27 +56,13 @@ struct root_place {
 [[nodiscard]] bool is_command(cl_event event);
 [[nodiscard]] cl_uint references_of(cl_event event);
 
-struct device_facts {
+/// What a device and its driver say, and the quirks of that.
+struct device_facts : driver_quirks {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
-    /// As far as its name tells, its buffers lie where maps show them, also while nothing is mapped: CPU devices of
-    /// PoCL and Intel.
-    bool keeps_addresses = false;
-    /// PoCL 3.1 aborts when a command fails whose event nobody holds.
-    bool needs_held_events = false;
-    /// A marker waits for all that is in its queue as well as for its list, and takes as long to enqueue: 1 us with 50
-    /// commands before it, 500 with 1000 (PoCL 3.1 and 5). A native kernel, which such a CPU device has, does not.
+    /// A native kernel, which does nothing, stands for a marker: it waits for its list alone.
     bool has_native_kernels_for_markers = false;
-    /// A command that waits for a failed event says that it is complete, though it did not run, and clWaitForEvents
-    /// knows better (Intel's CPU runtime 2026.2).
-    bool hides_failed_waits = false;
-    /// A command that is enqueued with an event that has failed already never ends (PoCL 3.1), or the process does
-    /// (Intel's CPU runtime 2026.2).
-    bool breaks_on_failed_waits = false;
     /// PoCL's single-threaded device runs commands inside the enqueue and cannot wait for user events: calls hang.
     bool waits_for_user_events = true;
-    /// A copy that waits for nothing starts when it is enqueued: a flush does nothing for it, and takes 4 us, or 20
-    /// while other threads call the driver (NVIDIA 580).
-    bool starts_unflushed = false;
     /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
     bool imports_memory = false;
     cl_platform_id platform = nullptr;

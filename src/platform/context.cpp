@@ -103,7 +103,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
         auto& device = *at->devices.front();
         // In order, copies only wait for one another. Between ranks that may be for ever: each end of a message waits
         // for the other rank.
-        const bool in_order = at->from->hangs_in_last_release && cluster::of_process() == nullptr;
+        const bool in_order = at->from->quirks.hangs_in_last_release && cluster::of_process() == nullptr;
         const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
         at->copies = ref<_cl_command_queue>::adopt(
             new _cl_command_queue(_cl_command_queue::owner::context, *this, device, *at,

@@ -208,7 +208,7 @@ void take_answers(std::string_view from, _cl_device_id& device) {
 
 /// What ranks have in common that find each other's builds: node, driver and device. Empty where a driver keeps none.
 std::string build_place(const std::vector<_cl_device_id*>& own) {
-    if (own.empty() || !own.front()->driver.keeps_builds) return {};
+    if (own.empty() || !own.front()->driver.quirks.keeps_builds) return {};
     std::string boot;
     std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot); // another one on each node
     const auto& device = *own.front();

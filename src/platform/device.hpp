@@ -25,7 +25,7 @@ struct _cl_device_id final : causeway::platform::object {
     /// A part of `whole`; owns `part`.
     _cl_device_id(_cl_device_id& whole, cl_device_id part)
         : object(own_kind), driver(whole.driver), raw(part), parent(&whole),
-          owned(whole.driver.needs_released_parts ? nullptr : part) {}
+          owned(whole.driver.quirks.needs_released_parts ? nullptr : part) {}
 
     const causeway::platform::driver& driver;
     cl_device_id raw; ///< the driver's; null for a device of another rank

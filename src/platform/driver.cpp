@@ -92,19 +92,9 @@ void add_platforms(const opencl_vendors::implementation& source, std::vector<dri
         if (name == identity::name) continue;
         if (std::any_of(drivers.begin(), drivers.end(), [&](const driver& one) { return one.platform == platform; }))
             continue;
-        const bool is_intel = name.starts_with("Intel");
-        const bool is_pocl = name.starts_with("Portable Computing Language");
-        const bool is_nvidia = name.starts_with("NVIDIA");
-        drivers.push_back({.name = name_of(source),
-                           .platform = platform,
-                           .calls = &calls,
-                           .hides_failed_waits = is_intel,
-                           .hangs_in_last_release = is_intel,
-                           .needs_released_parts = is_pocl,
-                           .breaks_migrations = is_pocl || is_nvidia,
-                           .loses_links = is_pocl,
-                           .keeps_builds = is_pocl && keeps_pocls_builds(),
-                           .keeps_back_later = is_nvidia});
+        auto quirks = quirks_of(name);
+        if (!keeps_pocls_builds()) quirks.keeps_builds = false;
+        drivers.push_back({.name = name_of(source), .platform = platform, .calls = &calls, .quirks = quirks});
     }
 }
 

@@ -3,6 +3,7 @@
 // be in the middle of loading this library.
 #pragma once
 
+#include "base/driver_quirks.hpp"
 #include "platform/opencl.hpp"
 
 #include <string>
@@ -16,28 +17,7 @@ struct driver {
     std::string name; ///< of its .icd file, without folder and ending, in small letters
     cl_platform_id platform = nullptr;
     const cl_icd_dispatch* calls = nullptr;
-    /// Says that a command is complete whose wait list failed (Intel's CPU runtime 2026.2); clWaitForEvents knows
-    /// better.
-    bool hides_failed_waits = false;
-    /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel's CPU
-    /// runtime 2026.2): such queues are finished before they are given back, and are not made where there is a choice.
-    bool hangs_in_last_release = false;
-    /// Its contexts do not hold the parts of devices that they are made of, and its worker threads look at them when
-    /// all is released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given
-    /// back.
-    bool needs_released_parts = false;
-    /// Lets go of the event of a migration once too often (PoCL 3.1: of 1,000 random graphs on two ranks one crashes in
-    /// a run of three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations
-    /// alone do, without this platform as well). A migration is advice: a marker stands for it.
-    bool breaks_migrations = false;
-    /// Processes that link the same program at the same time remove a file of its cache before one another, and who
-    /// comes too late cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
-    bool loses_links = false;
-    /// Keeps what it has built in files, where other processes find it (PoCL).
-    bool keeps_builds = false;
-    /// A command that waits for an event keeps back all later ones of its out-of-order queue (NVIDIA 580): it gets
-    /// there when what it waits for is over.
-    bool keeps_back_later = false;
+    driver_quirks quirks;
     int rank = 0; ///< of a cluster; those of other ranks have no calls here
 };
 

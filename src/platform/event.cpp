@@ -48,7 +48,7 @@ cl_int _cl_event::status() {
                                                          nullptr);
     if (code != CL_SUCCESS) now = code;
     if (now > CL_COMPLETE) return now;
-    if (now == CL_COMPLETE && m_had_waits && where != nullptr && where->from->hides_failed_waits &&
+    if (now == CL_COMPLETE && m_had_waits && where != nullptr && where->from->quirks.hides_failed_waits &&
         calls_of(raw_event).clWaitForEvents(1, &raw_event) != CL_SUCCESS)
         now = CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST;
     finish(now);

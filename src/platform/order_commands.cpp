@@ -60,7 +60,7 @@ cl_int CL_API_CALL clEnqueueMigrateMemObjects(cl_command_queue handle, cl_uint o
         return enqueue(
             {queue, CL_COMMAND_MIGRATE_MEM_OBJECTS, CL_FALSE, count, list, event, uses},
             [&queue, held = std::move(held), flags](cl_bool, cl_uint waits, const cl_event* events, cl_event* made) {
-                if (queue.where.from->breaks_migrations) {
+                if (queue.where.from->quirks.breaks_migrations) {
                     // Without a list a marker would wait for all that is in the queue.
                     if (waits == 0 && !queue.in_order()) return CL_SUCCESS;
                     return queue.calls().clEnqueueMarkerWithWaitList(queue.raw.raw(), waits, events, made);

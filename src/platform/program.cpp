@@ -350,7 +350,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
             const auto raw_inputs = raws_at(at, input_count, inputs);
             if (raw_inputs.size() != input_count) continue;
             cl_int failed = CL_SUCCESS;
-            for (int tries = at.from->loses_links ? most_links : 1; tries > 0; --tries) {
+            for (int tries = at.from->quirks.loses_links ? most_links : 1; tries > 0; --tries) {
                 part.raw = driver_object<cl_program>(at.calls().clLinkProgram(
                     at.context.raw(), static_cast<cl_uint>(raws.size()), raws.data(), linked->options.c_str(),
                     input_count, raw_inputs.data(), nullptr, nullptr, &failed));

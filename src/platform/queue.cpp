@@ -28,7 +28,7 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
 
 _cl_command_queue::~_cl_command_queue() {
     if (!raw) return;
-    const bool is_finished = driver.hangs_in_last_release && !in_order();
+    const bool is_finished = driver.quirks.hangs_in_last_release && !in_order();
     if (is_finished) (void)raw.calls().clFinish(raw.raw());
     if (cluster::of_process() != nullptr) driver_queues::of_process().remove(raw.raw(), is_finished);
 }

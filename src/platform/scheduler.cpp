@@ -40,7 +40,7 @@ void CL_CALLBACK ring_scheduler(cl_event raw, cl_int, void*) { scheduler::of_pro
 obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws, asks whom) {
     const auto raw = event.raw();
     const bool is_unseen = raw == nullptr || event.where != &queue.where;
-    const bool holds_back = is_unseen || (queue.where.from->keeps_back_later && !queue.in_order());
+    const bool holds_back = is_unseen || (queue.where.from->quirks.keeps_back_later && !queue.in_order());
     const auto status = holds_back && whom == asks::nobody ? event.known_end() : event.status();
     if (status < CL_COMPLETE) return may_fail ? obstacle{} : obstacle{obstacle::sort::failed, &event};
     if (status == CL_COMPLETE) return {};

@@ -3,7 +3,7 @@
 #include "system_facts.hpp"
 
 #include "base/file_system_name.hpp"
-#include "base/pocl_device.hpp"
+#include "base/driver_quirks.hpp"
 #include "base/processors.hpp"
 
 #include <sys/statfs.h>
