@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The C interface of stream graphs.
-#include "capi/graph_files.hpp"
+#include "runtime/graph_files.hpp"
+#include "runtime/graph_ranks.hpp"
 #include "capi/graph_object.hpp"
 #include "runtime/runtime.hpp"
 #include "cl/calls.hpp"
+
+#include <causeway/graph_mpi.h>
 
 #include <algorithm>
 #include <cstring>
@@ -382,4 +385,21 @@ const char* causeway_graph_explain(causeway_graph* graph) {
 
 const char* causeway_graph_to_dot(causeway_graph* graph) {
     return text_of(graph, [](const causeway::graph::stream_graph& of) { return of.to_dot(); });
+}
+
+cl_int causeway_graph_add_input_rank(causeway_graph* graph, const char* name, int source, int tag, MPI_Comm comm,
+                                     uint64_t total_size, size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_input(name, total_size, token_size,
+                           rank_input(source, tag, comm, total_size, token_size, to.built.bell()));
+    });
+}
+
+cl_int causeway_graph_add_output_rank(causeway_graph* graph, const char* name, int dest, int tag, MPI_Comm comm,
+                                      uint64_t total_size, size_t token_size) {
+    return with(graph, [&](causeway_graph& to) {
+        require(name, "the name");
+        to.built.add_output(name, total_size, token_size, rank_output(dest, tag, comm, token_size, to.built.bell()));
+    });
 }

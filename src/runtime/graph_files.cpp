@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A few tokens of a file in flight, each a transfer between the file and host memory.
-#include "capi/graph_files.hpp"
+#include "runtime/graph_files.hpp"
 
 #include "base/descriptor.hpp"
 #include "runtime/runtime.hpp"

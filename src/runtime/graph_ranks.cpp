@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tokens are messages. Beside them, on tags that no program has, both ends of a run say when and why it ends: the
 // sender how many tokens there were, the receiver that it wants no more, and at last that it has taken all.
-#include "capi/graph_ranks.hpp"
+#include "runtime/graph_ranks.hpp"
 
-#include "capi/graph_object.hpp"
+#include "graph/description.hpp"
 #include "runtime/ranks.hpp"
 #include "runtime/mpi_runtime.hpp"
 #include "runtime/token_transfer.hpp"
-
-#include <causeway/graph_mpi.h>
 
 #include <algorithm>
 #include <cstring>
@@ -329,6 +327,7 @@ class rank_writer : rank_end {
 /// As MPI's arguments, but for one rank and one tag.
 void check_rank(int rank, int tag, MPI_Comm comm, std::size_t token_bytes) {
     (void)make_destination(rank, tag, comm);
+    const auto refuse = [](const std::string& why) { throw transfer_error(status::invalid_value, why); };
     if (rank == MPI_PROC_NULL) refuse("MPI_PROC_NULL is no end of a stream");
     if (tag > largest_tag)
         refuse("tag " + std::to_string(tag) + " is above " + std::to_string(largest_tag) +
@@ -359,23 +358,3 @@ graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t toke
 }
 
 } // namespace causeway::capi
-
-using namespace causeway;
-using namespace causeway::capi;
-
-cl_int causeway_graph_add_input_rank(causeway_graph* graph, const char* name, int source, int tag, MPI_Comm comm,
-                                     uint64_t total_size, size_t token_size) {
-    return with(graph, [&](causeway_graph& to) {
-        require(name, "the name");
-        to.built.add_input(name, total_size, token_size,
-                           rank_input(source, tag, comm, total_size, token_size, to.built.bell()));
-    });
-}
-
-cl_int causeway_graph_add_output_rank(causeway_graph* graph, const char* name, int dest, int tag, MPI_Comm comm,
-                                      uint64_t total_size, size_t token_size) {
-    return with(graph, [&](causeway_graph& to) {
-        require(name, "the name");
-        to.built.add_output(name, total_size, token_size, rank_output(dest, tag, comm, token_size, to.built.bell()));
-    });
-}
