@@ -60,6 +60,19 @@ std::string reduction_step(const std::string& operation, const std::string& a, c
     return a + " " + (operation == "-" ? "+" : operation) + " " + b;
 }
 
+namespace {
+
+bool has_loop(const Stmt* body) {
+    bool found = false;
+    walk(body, [&](const Stmt* each) {
+        found |= isa<ForStmt, WhileStmt, DoStmt>(each);
+        return !found;
+    });
+    return found;
+}
+
+} // namespace
+
 kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, const std::string& name,
                                  const loop_node* only, bool gangs_allowed) {
     kernel_text made;
@@ -102,6 +115,11 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (has_reductions()) made.flags.push_back("HAS_REDUCTION");
     if (m_any_proved) made.flags.push_back("MAY_ALIAS");
     if (m_lanes_share) made.flags.push_back("LANES_SHARE_GANG_LOOP");
+    if (!has_reductions() && body.find("barrier(") == std::string::npos &&
+        std::any_of(m_region.loops.begin(), m_region.loops.end(), [&](const auto* node) {
+            return (!only || within(node, only)) && node->vector && !m_one_lane && has_loop(node->body);
+        }))
+        made.flags.push_back("LANES_HAVE_LOOPS");
     if (m_has_gang_loop) made.trips = m_host_trips;
     if (m_split) {
         made.flags.push_back("GROUPS_SHARE_LANES");

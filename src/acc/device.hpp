@@ -104,6 +104,8 @@ class device {
     int type() const { return m_type; }
     /// Launches are made for few threads. ACC_LAUNCH_AS_GPU=1 says no, to test those for many without a GPU.
     bool is_cpu() const { return m_cpu; }
+    /// The lanes that the driver's compiler makes vectors of where each has a loop of its own; 1 if it does not.
+    std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
     cl_uint units() const { return m_units; }
     cl_device_id id() const { return m_id; }
     const std::string& name() const { return m_name; }
@@ -159,6 +161,7 @@ class device {
     int m_type = 0;
     bool m_cpu = false;
     cl_uint m_units = 1;
+    std::size_t m_lanes_in_vectors = 1;
     std::string m_name;
     std::size_t m_allocated = 0, m_declared = 0;
     std::map<long, queue> m_queues;

@@ -25,7 +25,7 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
     if (has(CAUSEWAY_ACC_USES_VECTOR))
         shape.vector = clauses.vector > 0 ? static_cast<std::size_t>(clauses.vector)
-                       : on.is_cpu()      ? 1
+                       : on.is_cpu()      ? (has(CAUSEWAY_ACC_LANES_HAVE_LOOPS) ? on.lanes_in_vectors() : 1)
                                           : (has(CAUSEWAY_ACC_USES_WORKERS) ? 32 : 128);
     if (has(CAUSEWAY_ACC_USES_WORKERS))
         shape.workers = clauses.workers > 0 ? static_cast<std::size_t>(clauses.workers) : on.is_cpu() ? 1 : 4;

@@ -97,7 +97,8 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_MAY_ALIAS = 16,
     CAUSEWAY_ACC_ALLOWS_GANGS = 32,
     CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64, /* the gangs' loop is spread over workers or lanes as well */
-    CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128 /* gangs are rows of groups, which share the loop over lanes */
+    CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128, /* gangs are rows of groups, which share the loop over lanes */
+    CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256 /* of their own, and never wait for one another */
 };
 
 struct causeway_acc_kernel {
