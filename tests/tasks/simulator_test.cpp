@@ -76,6 +76,32 @@ TEST(simulator, memory_of_one_node_is_shared_by_those_who_use_it) {
     EXPECT_LT(run(what, model), 0.9 * least);
 }
 
+TEST(simulator, what_was_measured_on_one_core_takes_as_long_on_one) {
+    // One task works long on little, one reads what it has, and one may read far more than its time allows.
+    auto model = free_machine("node:1 core:2 pu:1");
+    model.shares_cache = false;
+    program what;
+    for (const double seconds : {10e-3, 1e-3, 1e-3}) {
+        const std::uint64_t bytes = what.tasks.size() == 2 ? 1ull << 30 : 1ull << 20;
+        auto& made = what.tasks.emplace_back();
+        made.its.seconds = seconds;
+        made.regions = {{what.allocate(bytes, distribution::local), bytes, access::in, false}};
+    }
+    EXPECT_NEAR(simulate(what, model, *policy_named("central", model.machine, 0), {.cores = 1}).seconds, 12e-3, 1e-9);
+}
+
+TEST(simulator, a_long_run_of_short_tasks_ends) {
+    // Late in a run a step of time is larger than what is left of a short task.
+    auto model = free_machine("node:1 core:2 pu:1");
+    auto what = independent(2000, 1e-9);
+    what.tasks[0].its.seconds = 1e6;
+    for (std::size_t each = 1; each < what.tasks.size(); ++each) {
+        what.tasks[each].regions = {{4096, 8, access::inout, false}};
+        what.tasks[each].its.seconds = each == 1 ? 0.9e6 : 1e-9;
+    }
+    EXPECT_NEAR(run(what, model), 1e6, 1);
+}
+
 TEST(simulator, a_victim_cache_has_what_the_cores_evict) {
     // A task reads 1 MiB and then 1 MiB of something else; a task of another core then reads the first again.
     auto model = free_machine("node:1 core:2 pu:1");

@@ -89,9 +89,11 @@ class run {
                                                                     std::to_string(m_program.tasks.size() - m_over) +
                                                                     " tasks can never run under this policy");
             const double passed = next - m_now;
-            m_now = next;
+            // Who ends first has ended then, whatever rounding leaves of it.
             for (auto& each : m_workers)
-                if (each.task != none) each.left -= passed * each.rate;
+                if (each.task != none)
+                    each.left = m_now + each.left / each.rate <= next ? 0 : each.left - passed * each.rate;
+            m_now = next;
             spawn_until(m_now);
             for (unsigned each = 0; each < m_workers.size(); ++each)
                 if (m_workers[each].task != none && m_workers[each].left <= 1e-12) end(each);
@@ -344,7 +346,8 @@ class run {
             const auto& what = its.regions[each];
             const double passes = its.passes.empty() ? 1 : its.passes[each];
             if (m_model.shares_cache && m_caches.use(which, self.node, what)) {
-                self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
+                if (its.its.seconds == 0)
+                    self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
                 m_outcome.cached_bytes += static_cast<double>(what.bytes) * passes;
                 continue;
             }
@@ -353,10 +356,7 @@ class run {
             for (std::size_t node = 0; node < m_nodes; ++node)
                 m_bytes[node] += static_cast<double>(m_counts[node]) * passes;
         }
-        // A measured time has its memory in it: as much as near memory takes.
-        if (its.its.seconds > 0)
-            self.compute = std::max(delay, self.compute -
-                                               std::accumulate(m_bytes.begin(), m_bytes.end(), 0.0) * m_model.own_byte);
+        if (its.its.seconds > 0) take_memory_out(self, its.its.seconds / its.steps);
         self.bytes.clear();
         for (unsigned node = 0; node < m_nodes; ++node)
             if (m_bytes[node] > 0) {
@@ -365,6 +365,15 @@ class run {
             }
         change_loads(self, 1);
         set_rates();
+    }
+
+    /// A measured time has its memory in it, as long as near memory takes; and regions are what a task may touch, of
+    /// which it touches no more than its time allows.
+    void take_memory_out(worker_state& self, double measured) {
+        const double near = std::accumulate(m_bytes.begin(), m_bytes.end(), 0.0) * m_model.own_byte;
+        self.compute -= std::min(near, measured);
+        if (near <= measured) return;
+        for (auto& each : m_bytes) each *= measured / near;
     }
 
     /// Seconds of a task that has memory for itself.
