@@ -141,6 +141,7 @@ int act(int argc, char** argv) {
             std::printf("%-10s %-15s %10.3f %10.3f %10.3f\n", one.name, policies[each].first, 1e3 * its[its.size() / 2],
                         1e3 * its[its.size() / 4], 1e3 * its[its.size() * 3 / 4]);
         }
+        std::fflush(stdout);
         if (records.empty()) continue;
         causeway::task_pool pool({.policy = policies[under.front()].second, .threads = threads});
         record(*made, pool, records + "/" + one.name + ".tasks");
