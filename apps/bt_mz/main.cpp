@@ -10,6 +10,7 @@
 #include "common/statistics.hpp"
 
 #include <getopt.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +20,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace {
 
@@ -92,20 +94,32 @@ options parse(int argc, char** argv) {
 struct contender {
     std::string name;
     std::unique_ptr<version> way;
-    std::vector<double> seconds, shares{}; ///< of the slowest rank; of the exchange in it, on average of the ranks
+    std::vector<double> seconds, shares{}, processor_seconds{}; ///< of the slowest rank; of the exchange in it, on
+                                                                ///< average of the ranks; of all processors and ranks
     norms found{};
 };
 
-/// The seconds of the slowest rank.
-double timed_steps(contender& contender, int steps) {
+/// Of this process.
+double processor_seconds() {
+    rusage used{};
+    getrusage(RUSAGE_SELF, &used);
+    const auto of = [](const timeval& time) { return double(time.tv_sec) + double(time.tv_usec) * 1e-6; };
+    return of(used.ru_utime) + of(used.ru_stime);
+}
+
+/// The seconds of the slowest rank, and those of all processors.
+std::pair<double, double> timed_steps(contender& contender, int steps) {
     contender.way->reset();
     MPI_Barrier(MPI_COMM_WORLD);
+    const double used = processor_seconds();
     const auto begin = std::chrono::steady_clock::now();
     for (int step = 0; step < steps; ++step) contender.way->step();
     contender.way->finish();
     double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double of_processors = processor_seconds() - used;
     MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    return seconds;
+    MPI_Allreduce(MPI_IN_PLACE, &of_processors, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return {seconds, of_processors};
 }
 
 /// Whether all versions found what is published, or, after fewer steps, the same.
@@ -161,7 +175,9 @@ bool benchmark(const options& options) {
     for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code
     for (int round = 0; round < options.rounds; ++round)
         for (contender& each : contenders) {
-            each.seconds.push_back(timed_steps(each, steps));
+            const auto [seconds, of_processors] = timed_steps(each, steps);
+            each.seconds.push_back(seconds);
+            each.processor_seconds.push_back(of_processors);
             double share = 1 - each.way->solve_seconds() / each.seconds.back();
             MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             each.shares.push_back(share / ranks);
@@ -182,18 +198,20 @@ bool benchmark(const options& options) {
     if (rank == 0)
         std::printf(
             "bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the mean; %s\n"
-            "%-11s %10s %12s %10s %11s\n",
+            "%-11s %10s %12s %10s %13s %11s\n",
             kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
             std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
             ranks == 1 ? "" : "s", zones.imbalance(), device ? apps::device_name(device).c_str() : "host", "version",
-            "seconds", "ms a step", "exchange", "difference");
+            "seconds", "ms a step", "exchange", "processor ms", "difference");
     for (const contender& each : contenders) {
         const double far = difference(wanted, each.found);
         right = right && far <= tolerance;
         const double seconds = apps::quartiles_of(each.seconds).median;
         if (rank == 0)
-            std::printf("%-11s %10.3f %12.3f %9.1f%% %11.1e%s\n", each.name.c_str(), seconds, seconds / steps * 1e3,
-                        apps::quartiles_of(each.shares).median * 100, far, far <= tolerance ? "" : " WRONG");
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %13.3f %11.1e%s\n", each.name.c_str(), seconds,
+                        seconds / steps * 1e3, apps::quartiles_of(each.shares).median * 100,
+                        apps::quartiles_of(each.processor_seconds).median / steps * 1e3, far,
+                        far <= tolerance ? "" : " WRONG");
     }
     if (rank == 0 && !right) std::printf("VERIFICATION FAILED\n");
     return right;
