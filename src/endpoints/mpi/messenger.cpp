@@ -90,7 +90,8 @@ struct messenger::listener final : comm::operation {
 
 messenger::messenger(const options& settings, comm::port& port, windows::finder open, std::uint64_t node,
                      bridge::windows* device_windows)
-    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_node(node) {
+    : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_known(settings, port),
+      m_node(node) {
     m_spare_payloads.reserve(most_silent);
 }
 
@@ -238,15 +239,15 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         return;
     }
     if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
-    auto& speaker = m_known_ranks[{where.number, source}];
+    auto& speaker = m_known.heard(where.number, source);
     speaker.on_node = header.node == m_node;
     if (speaker.on_node && !std::exchange(speaker.is_met, true)) {
         const int who = m_port.job_rank(where.number, source);
         if (m_peers) m_peers->met(who, header.key);
         m_devices.know(who, header.key);
     }
-    if (header.what == wire_header::kind::rts) speaker.sends_by_device = header.has_device;
-    if (header.what == wire_header::kind::cts) speaker.receives_by_device = header.has_device;
+    if (header.what == wire_header::kind::rts) speaker.sends = header.end();
+    if (header.what == wire_header::kind::cts) speaker.receives = header.end();
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::rts: {
@@ -265,12 +266,13 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             announced.block_bytes = 1;
         }
         if (!speaker.on_node) announced.block_bytes = std::min(announced.block_bytes, speaker.pace.block_bytes());
-        announced.window = header.window.segment.process != 0 && header.node == m_node &&
-                           may_share(m_port.job_rank(where.number, source));
-        if (header.device_window != 0 && header.node == m_node) {
+        announced.window = !announced.eager && header.has(wire_header::fills_window) && speaker.on_node &&
+                           m_known.may_share(m_port.job_rank(where.number, source));
+        const bool fills = header.has(wire_header::fills_device_window);
+        if ((fills || header.has(wire_header::could_fill_device_window)) && speaker.on_node) {
             m_devices.comes_from(m_port.job_rank(where.number, source), header.device);
             announced.has_device = true;
-            announced.device_window = header.device_window == 2;
+            announced.device_window = fills;
             announced.device = header.device;
         }
         if (announced.eager) {
@@ -343,68 +345,6 @@ bool messenger::trim(time_point now) {
     m_devices.retire();
     m_devices.look();
     return m_windows.trim(now) || m_devices.is_in_use();
-}
-
-void messenger::cannot_share(int space, int peer) {
-    const int who = m_port.job_rank(space, peer);
-    warn_once("messages from rank " + std::to_string(who) +
-              " of this node go through MPI, which is slower: it cannot map this process's memory");
-    m_unshared[who].begin();
-    cannot_reach(space, peer);
-}
-
-void messenger::cannot_reach(int space, int peer) { m_apart[m_port.job_rank(space, peer)].begin(); }
-
-void messenger::out_of_reach::begin() {
-    constexpr unsigned most = 1 << 16;
-    if (left > 0) return; // of several under way the first one counts
-    left = next;
-    next = std::min(2 * next, most);
-}
-
-bool messenger::may_share(int job_rank) {
-    const auto known = m_unshared.find(job_rank);
-    if (known == m_unshared.end() || known->second.left == 0) return true;
-    --known->second.left;
-    return false;
-}
-
-std::string_view messenger::place_of(int space, int peer) const {
-    const auto known = m_known_ranks.find({space, peer});
-    if (known == m_known_ranks.end() || m_port.library().empty()) return {};
-    return known->second.on_node ? m_node_place : m_network_place;
-}
-
-std::uint64_t messenger::has_near(int space, int peer, std::uint64_t known_rank::* what) {
-    const auto apart = [&](int rank) { return m_apart.find(m_port.job_rank(space, rank)); };
-    const auto near = [what](const known_rank& rank) { return rank.on_node ? rank.*what : 0; };
-    if (peer == comm::any_source) {
-        const auto first = m_known_ranks.lower_bound({space, 0}), end = m_known_ranks.lower_bound({space + 1, 0});
-        if (first == end) return 0;
-        auto least = near(first->second);
-        for (auto each = first; each != end; ++each) {
-            const auto found = apart(each->first.second);
-            least = std::min(least, found == m_apart.end() || found->second.left == 0 ? near(each->second) : 0);
-        }
-        return least;
-    }
-    const auto known = m_known_ranks.find({space, peer});
-    if (known == m_known_ranks.end() || near(known->second) == 0) return 0;
-    const auto found = apart(peer);
-    if (found == m_apart.end() || found->second.left == 0) return near(known->second);
-    --found->second.left;
-    return 0;
-}
-
-std::uint64_t messenger::block_came(int space, int peer, std::size_t bytes) {
-    const auto known = m_known_ranks.find({space, peer});
-    return known == m_known_ranks.end() || known->second.on_node ? 0 : known->second.pace.came(bytes);
-}
-
-void messenger::blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took) {
-    if (static_cast<transfer::tuner_mode>(m_options[option::tuner]) != transfer::tuner_mode::automatic) return;
-    const auto known = m_known_ranks.find({space, peer});
-    if (known != m_known_ranks.end() && !known->second.on_node) known->second.pace.saw(bytes, took);
 }
 
 std::uint64_t messenger::begin(exchange& talk, int space, int peer, std::uint64_t matched) {
@@ -544,7 +484,7 @@ void messenger::close(int space) {
     if (listened) stop_listening(*found->second);
     std::erase_if(m_refused, [&](const auto& each) { return each->space == space; });
     std::erase_if(m_withdrawn, [&](const auto& each) { return each.second.space == space; });
-    std::erase_if(m_known_ranks, [&](const auto& each) { return each.first.first == space; });
+    m_known.close(space);
 }
 
 void messenger::close_all() {

@@ -7,8 +7,8 @@
 #include "comm/port.hpp"
 #include "endpoints/mpi/device_exchange.hpp"
 #include "endpoints/mpi/message_matcher.hpp"
-#include "endpoints/mpi/network_pace.hpp"
 #include "endpoints/mpi/peer_clocks.hpp"
+#include "endpoints/mpi/peer_table.hpp"
 #include "endpoints/mpi/windows.hpp"
 #include "transfer/engine.hpp"
 
@@ -67,8 +67,25 @@ struct wire_header {
         done
     };
 
+    /// What an end of a message is, and can do.
+    enum ability : std::uint64_t {
+        is_device = 1, ///< of `rts` and `cts`
+        maps_at_once = 2, ///< of `rts` and `cts`, if it is a device
+        fills_window = 4, ///< of `rts`: memory that the receiver shares
+        could_fill_device_window = 8, ///< of `rts` and `eager`: the sender's device could, if ranks open one
+        fills_device_window = 16 ///< of `rts` and `eager`: it is going to
+    };
+    [[nodiscard]] static std::uint64_t of_end(bool device, bool maps) {
+        return (device || maps ? is_device : 0) | (maps ? maps_at_once : 0);
+    }
+    [[nodiscard]] bool has(ability which) const { return (abilities & which) != 0; }
+    [[nodiscard]] end_kind end() const {
+        if (!has(is_device)) return end_kind::host;
+        return has(maps_at_once) ? end_kind::device_that_maps_at_once : end_kind::device;
+    }
+
     std::uint32_t magic = 0xCA05E3A1;
-    std::uint16_t version = 6;
+    std::uint16_t version = 7;
     kind what = kind::eager;
     std::int32_t tag = 0; ///< the user's
     std::int32_t data_tag = 0; ///< of `cts`
@@ -78,16 +95,13 @@ struct wire_header {
     std::uint64_t receiver = 0; ///< number of the receive at its rank
     std::uint64_t node = 0; ///< of the rank that says this
     std::uint64_t offset = 0; ///< in the message, of the block that `grant` and `filled` are about
-    block_address window; ///< of `cts` and `grant`: the memory for a block; of `rts`: the sender can do that
-    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset; of
-                                     ///< `rts` and `eager`: 1 if the sender's device could fill such memory, 2 if it is
-                                     ///< going to
+    block_address window; ///< of `cts` and `grant`: the memory for a block
+    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset
     bridge::device_uuid device{}; ///< of `rts` and `eager`: the sender's
     std::int64_t said_at = 0; ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
     std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
     comm::socket_key key; ///< of the sockets of the rank that says this
-    std::uint64_t has_device = 0; ///< of `rts` and `cts`: 1 if this end of the message is a device, 2 if it maps at
-                                  ///< once
+    std::uint64_t abilities = 0; ///< of this end of the message: bits of `ability`
 };
 static_assert(sizeof(wire_header) == 160);
 
@@ -156,30 +170,14 @@ class messenger final : public transfer::progress_source {
     /// Whether this rank itself hears others in `space`.
     [[nodiscard]] bool hears(int space) const;
 
-    /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
-    [[nodiscard]] std::string_view place_of(int space, int peer) const;
-    /// Whether `peer` is on this node, its end of the last message, in that direction, was a device, and memory can be
-    /// shared with it, all as far as is known. For any_source all ranks that were heard have to be there.
-    [[nodiscard]] std::uint64_t sends_near_device(int space, int peer) {
-        return has_near(space, peer, &known_rank::receives_by_device);
-    }
-    [[nodiscard]] std::uint64_t receives_near_device(int space, int peer) {
-        return has_near(space, peer, &known_rank::sends_by_device);
-    }
-    /// See network_pace: a block from `peer` came, and those of one message have come.
-    [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
-    void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
+    /// What is known of the other ranks.
+    [[nodiscard]] peer_table& peers() { return m_known; }
     /// Of the last look.
     [[nodiscard]] time_point now() const { return m_now; }
 
     [[nodiscard]] windows& shared() { return m_windows; }
     [[nodiscard]] device_exchange& devices() { return m_devices; }
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
-    /// `peer` has said `plain`: a good number of its messages go without windows, and twice as many the next time.
-    void cannot_share(int space, int peer);
-    /// This rank has said it to `peer`: messages of devices in host memory are planned without windows for a while.
-    void cannot_reach(int space, int peer);
-
     /// Registers an exchange under a new number, which the other side answers with. A receive names the number of the
     /// send that it has matched.
     [[nodiscard]] std::uint64_t begin(exchange& talk, int space, int peer, std::uint64_t matched = 0);
@@ -258,14 +256,7 @@ class messenger final : public transfer::progress_source {
     comm::port& m_port;
     windows m_windows;
     device_exchange m_devices;
-    struct out_of_reach {
-        unsigned left = 0, next = 16; // messages
-        void begin(); // twice as many as the last time
-    };
-    [[nodiscard]] bool may_share(int job_rank);
-    std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
-    std::map<int, out_of_reach> m_apart; // and those with whom one of the two cannot: messages that are planned without
-                                         // windows
+    peer_table m_known;
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_exchange {
         exchange* talk;
@@ -296,16 +287,7 @@ class messenger final : public transfer::progress_source {
     std::size_t m_requests_told = 0;
     std::unique_ptr<comm::peer_liveness> m_peers;
     comm::socket_key m_key; // of the process's sockets; none if no peers are watched
-    struct known_rank {
-        bool on_node = true, is_met = false;
-        std::uint64_t sends_by_device = 0, receives_by_device = 0; // as the header says
-        network_pace pace;
-    };
-    [[nodiscard]] std::uint64_t has_near(int space, int peer, std::uint64_t known_rank::* what);
-    std::map<std::pair<int, int>, known_rank> m_known_ranks; // space and rank that were heard
     time_point m_now;
-    std::string m_node_place = "ranks of a node, " + std::string(m_port.library());
-    std::string m_network_place = "ranks of other nodes, " + std::string(m_port.library());
     std::uint64_t m_node;
     time_point m_next_check;
     std::set<int> m_gone; // ranks of the job, seen gone at an earlier check

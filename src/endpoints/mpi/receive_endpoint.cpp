@@ -32,14 +32,14 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        const auto near = m_talk.receives_near_device(m_space, m_source);
+        const auto near = m_talk.peers().near_sender(m_space, m_source);
         return {.kind = transfer::medium::rank,
                 .sets_size = true,
                 .waits = transfer::staging_share::waits_for::sender,
                 .largest_block = largest_block,
-                .place = m_talk.place_of(m_space, m_source),
-                .is_near_device = near != 0,
-                .is_near_in_place = near > 1};
+                .place = m_talk.peers().place_of(m_space, m_source),
+                .is_near_device = near != end_kind::host,
+                .is_near_in_place = near == end_kind::device_that_maps_at_once};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_source); }
     [[nodiscard]] std::string partner() const override {
@@ -75,7 +75,7 @@ class receive_endpoint final : public transfer::endpoint,
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
         m_may_share = m_asked_to_share = request.window;
-        m_has_device = request.other.maps_at_once ? 2 : request.other.is_device ? 1 : 0;
+        m_abilities = wire_header::of_end(request.other.is_device, request.other.maps_at_once);
         m_open = &done;
         m_number = m_talk.begin(*this, m_space, m_source);
         if (m_gated) {
@@ -211,7 +211,7 @@ class receive_endpoint final : public transfer::endpoint,
     void accept(wire_header said) {
         m_accepted = true;
         said.data_tag = m_data_tag;
-        said.has_device = m_has_device;
+        said.abilities = m_abilities;
         said.block_bytes = m_block_bytes;
         m_talk.say(m_space, m_source, said);
     }
@@ -263,7 +263,7 @@ class receive_endpoint final : public transfer::endpoint,
     /// The sender cannot reach our memory: what it was to fill comes as messages.
     void receive_plainly() {
         if (!m_sharing) return; // memory of a device is out of reach for messages, and opened before it is granted
-        m_talk.cannot_share(m_space, m_source);
+        m_talk.peers().cannot_share(m_space, m_source);
         m_sharing = nullptr;
         for (const auto& each : std::exchange(m_grants, {})) {
             m_posted -= each.block.size();
@@ -284,14 +284,14 @@ class receive_endpoint final : public transfer::endpoint,
     /// Blocks that wait for one another, behind the first one that came.
     void note_pace(std::size_t bytes) {
         constexpr unsigned enough = 4;
-        const auto all = m_talk.block_came(m_space, m_source, bytes);
+        const auto all = m_talk.peers().block_came(m_space, m_source, bytes);
         if (m_came++ == 0) {
             m_first_came = m_talk.now();
             m_all_before = all;
             return;
         }
         if (m_came > enough && m_posted == m_message.bytes && m_receives.empty())
-            m_talk.blocks_came(m_space, m_source, all - m_all_before, m_talk.now() - m_first_came);
+            m_talk.peers().blocks_came(m_space, m_source, all - m_all_before, m_talk.now() - m_first_came);
     }
 
     [[nodiscard]] wire_header answer(wire_header::kind what) const {
@@ -567,7 +567,7 @@ class receive_endpoint final : public transfer::endpoint,
     std::vector<std::byte> m_scratch;
     std::vector<std::unique_ptr<block_receive>> m_receives;
     bool m_may_share = false, m_asked_to_share = false; // blocks go through staging memory
-    std::uint64_t m_has_device = 0; // they go to one
+    std::uint64_t m_abilities = 0; // of the end that they go to
     std::shared_ptr<window_allocator> m_sharing; // whose memory the sender fills, if it does
     transfer::device_memory m_device; // the same in memory of our device
     std::vector<block_grant> m_grants;

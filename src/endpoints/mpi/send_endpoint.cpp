@@ -4,8 +4,6 @@
 
 #include "base/reused_list.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
@@ -32,13 +30,13 @@ class send_endpoint final : public transfer::endpoint,
     ~send_endpoint() { end(); }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        const auto near = m_talk.sends_near_device(m_space, m_rank);
+        const auto near = m_talk.peers().near_receiver(m_space, m_rank);
         return {.kind = transfer::medium::rank,
                 .ordered = true,
                 .largest_block = largest_block,
-                .place = m_talk.place_of(m_space, m_rank),
-                .is_near_device = near != 0,
-                .is_near_in_place = near > 1,
+                .place = m_talk.peers().place_of(m_space, m_rank),
+                .is_near_device = near != end_kind::host,
+                .is_near_in_place = near == end_kind::device_that_maps_at_once,
                 .largest_piece = m_talk.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
@@ -70,10 +68,11 @@ class send_endpoint final : public transfer::endpoint,
         m_talk.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
-        m_has_device = request.other.maps_at_once ? 2 : request.other.is_device ? 1 : 0;
+        m_abilities = wire_header::of_end(request.other.is_device, request.other.maps_at_once);
+        if (m_can_share) m_abilities |= wire_header::fills_window;
         m_device_here = request.other.device;
-        if (request.other.device.is_known)
-            m_fills = request.device_window ? fills_windows::yes : fills_windows::if_opened;
+        if (request.other.device.is_known) m_abilities |= wire_header::could_fill_device_window;
+        if (request.other.device.is_known && request.device_window) m_abilities |= wire_header::fills_device_window;
         m_open = &done;
         // Two lines: sends with one tag keep the order of enqueue, those that are open keep it whatever their tags.
         m_gated_turn.wait([this, block_bytes = request.block_bytes] {
@@ -127,7 +126,7 @@ class send_endpoint final : public transfer::endpoint,
         auto& operation = begin(block.size(), done);
         if (m_eager) {
             auto said = header(wire_header::kind::eager);
-            said.device_window = static_cast<std::uint64_t>(m_fills); // so that the other rank opens one for the next
+            said.abilities = m_abilities; // so that the other rank opens a window for the next
             said.device = m_device_here.uuid;
             m_talk.say(m_space, m_rank, said, block, operation);
             leave_lines();
@@ -206,8 +205,9 @@ class send_endpoint final : public transfer::endpoint,
         }
         // Also a message in one piece waits for its rank, if MPI does not take it at once.
         m_number = m_talk.begin(*this, m_space, m_rank);
-        const auto limit = m_fills == fills_windows::yes ? std::min(m_talk.eager_limit(), largest_eager_beside_link)
-                                                         : m_talk.eager_limit();
+        const auto limit = (m_abilities & wire_header::fills_device_window) != 0
+                               ? std::min(m_talk.eager_limit(), largest_eager_beside_link)
+                               : m_talk.eager_limit();
         // A message that is larger than a block cannot be one piece.
         m_eager = m_bytes <= limit && (m_bytes <= block_bytes || m_bytes == 0);
         if (m_bytes == 0) {
@@ -225,11 +225,10 @@ class send_endpoint final : public transfer::endpoint,
         m_requested = true;
         auto said = header(wire_header::kind::rts);
         said.block_bytes = block_bytes;
-        said.has_device = m_has_device;
-        said.device_window = static_cast<std::uint64_t>(m_fills);
+        said.abilities = m_abilities;
         said.device = m_device_here.uuid;
-        if (m_fills != fills_windows::no) m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
-        if (m_can_share) said.window.segment.process = static_cast<std::int32_t>(::getpid());
+        if (said.has(wire_header::could_fill_device_window))
+            m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
         m_talk.say(m_space, m_rank, said);
         leave_lines();
     }
@@ -299,7 +298,7 @@ class send_endpoint final : public transfer::endpoint,
             if (!is_first) window->pin(m_device);
             m_granted.push_back({said.offset, memory, std::move(window), nullptr});
         } else if (is_first) {
-            if (m_can_share) m_talk.cannot_reach(m_space, m_rank);
+            if (m_can_share) m_talk.peers().cannot_reach(m_space, m_rank);
             tell(wire_header::kind::plain, 0);
         } else {
             give_up({status::out_of_resources, 0, 0,
@@ -418,10 +417,9 @@ class send_endpoint final : public transfer::endpoint,
     bool m_eager = false;
     bool m_requested = false;
     bool m_can_share = false; // the bytes go through staging memory
-    std::uint64_t m_has_device = 0; // they come from one
+    std::uint64_t m_abilities = 0; // of the end that they come from
     bool m_sharing = false; // the receiver's memory, which it grants
     bool m_on_device = false; // and which is its device's
-    enum class fills_windows { no, if_opened, yes } m_fills = fills_windows::no; // our device, as `request` says
     transfer::device_name m_device_here;
     std::uint64_t m_receiver = 0;
     std::vector<grant> m_granted;

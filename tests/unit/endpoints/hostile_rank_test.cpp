@@ -66,7 +66,7 @@ class fuzzer {
         case 9: header.window.segment.bytes = number(); break;
         case 10: header.window.segment.key = number(); break;
         case 11: header.device_window = number(); break;
-        case 12: header.has_device = number(); break;
+        case 12: header.abilities = number(); break;
         default: header.window.segment.descriptor = static_cast<std::int32_t>(number()); break;
         }
     }

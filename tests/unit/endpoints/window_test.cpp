@@ -136,12 +136,14 @@ TEST_P(window, that_cannot_be_made_leaves_messages_and_is_tried_again) {
     }
 }
 
+static bool near(endpoints::end_kind known) { return known != endpoints::end_kind::host; }
+
 TEST_P(window, is_for_peers_of_this_node_whose_last_message_was_of_a_device) {
     for (const bool same_node : {true, false}) {
         chooser choices;
         two_ranks both{.node_of_b = same_node ? 1U : 2U};
-        const auto sends = [&] { return both.a.talk.sends_near_device(0, 1); };
-        const auto receives = [&](int from) { return both.b.talk.receives_near_device(0, from); };
+        const auto sends = [&] { return near(both.a.talk.peers().near_receiver(0, 1)); };
+        const auto receives = [&](int from) { return near(both.b.talk.peers().near_sender(0, from)); };
         EXPECT_FALSE(sends() || receives(0) || receives(endpoints::any_source)) << "nothing is known yet";
         EXPECT_TRUE(exchange(both, choices));
         EXPECT_EQ(sends(), same_node);
@@ -171,9 +173,9 @@ TEST_P(window, is_not_planned_for_a_while_where_memory_cannot_be_shared) {
     chooser choices;
     two_ranks both;
     EXPECT_TRUE(exchange(both, choices));
-    EXPECT_FALSE(both.b.talk.receives_near_device(0, endpoints::any_source));
+    EXPECT_FALSE(near(both.b.talk.peers().near_sender(0, endpoints::any_source)));
     unsigned without = 0;
-    while (!both.a.talk.sends_near_device(0, 1) && without < 100) ++without;
+    while (!near(both.a.talk.peers().near_receiver(0, 1)) && without < 100) ++without;
     EXPECT_EQ(without, 16U);
     both.expect_quiet();
 }

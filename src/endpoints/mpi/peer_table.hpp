@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a rank knows of the others: where they are, what their messages are of, and with whom memory is not shared.
+#pragma once
+
+#include "base/options.hpp"
+#include "comm/port.hpp"
+#include "endpoints/mpi/network_pace.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace causeway::endpoints {
+
+/// What an end of a message is, for who plans its blocks.
+enum class end_kind : std::uint8_t { host, device, device_that_maps_at_once };
+
+/// One for each messenger; engine's thread only.
+class peer_table {
+  public:
+    /// A rank of a space that was heard.
+    struct peer {
+        bool on_node = true, is_met = false;
+        /// Of its last messages, in either direction.
+        end_kind sends = end_kind::host, receives = end_kind::host;
+        network_pace pace;
+    };
+
+    /// The options and the port outlive it.
+    peer_table(const options& settings, comm::port& port) : m_options(settings), m_port(port) {}
+
+    [[nodiscard]] peer& heard(int space, int rank) { return m_peers[{space, rank}]; }
+    /// The communicator goes.
+    void close(int space);
+
+    /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
+    [[nodiscard]] std::string_view place_of(int space, int peer) const;
+    /// The end of the last message at `peer`, in that direction, if that is on this node and memory can be shared with
+    /// it, as far as is known; else host. For any_source the least of all ranks that were heard.
+    [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
+    [[nodiscard]] end_kind near_sender(int space, int peer) { return near(space, peer, &peer::sends); }
+    /// See network_pace: a block from `peer` came, and those of one message have come.
+    [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
+    void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
+
+    /// `peer` cannot map this process's memory: a good number of its messages go without windows, and twice as many the
+    /// next time.
+    void cannot_share(int space, int peer);
+    /// This rank cannot map that of `peer`: messages of devices in host memory are planned without windows for a while.
+    void cannot_reach(int space, int peer);
+    /// Whether a message from a rank of the job may come by a window. Counts it.
+    [[nodiscard]] bool may_share(int job_rank);
+
+  private:
+    /// Messages that go another way.
+    struct out_of_reach {
+        unsigned left = 0, next = 16;
+        void begin(); // twice as many as the last time
+    };
+    [[nodiscard]] end_kind near(int space, int peer, end_kind peer::* which);
+
+    const options& m_options;
+    comm::port& m_port;
+    std::map<std::pair<int, int>, peer> m_peers; // by space and rank
+    std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
+    std::map<int, out_of_reach> m_apart; // and those with whom one of the two cannot: messages that are planned without
+                                         // windows
+    std::string m_node_place = "ranks of a node, " + std::string(m_port.library());
+    std::string m_network_place = "ranks of other nodes, " + std::string(m_port.library());
+};
+
+} // namespace causeway::endpoints
