@@ -24,6 +24,7 @@ struct transfer {
     double limit = 0;        ///< microseconds; 0: not known
     std::string strategy;
     std::string error;
+    std::string waits_for; ///< of one that had not ended when the timeline did; else empty
 };
 
 /// One program of a rank: mostly there is no other.
@@ -59,7 +60,7 @@ struct extract {
 /// there is nothing to compare.
 [[nodiscard]] double hidden_share(const rank& which);
 
-/// Each rank, and each route of each rank, with what the table shows.
+/// Each rank, each route over all ranks, and what was pending at the end.
 [[nodiscard]] nlohmann::json summary_of(const timeline& shown);
 void print_summary(const nlohmann::json& summary);
 
