@@ -294,8 +294,8 @@ def ordinary(start, given):
         commands = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)[("X", "command")]
         for rank in 0, 1:
             names = [event["name"] for event in commands if event["pid"] == rank]
-            # Before its three steps it runs the kernel twice, and writes the plate.
-            check((names.count("heat"), names.count("read buffer"), names.count("write buffer")) == (5, 7, 7),
+            # Before its three steps it runs the kernel seven times, and writes the plate.
+            check((names.count("heat"), names.count("read buffer"), names.count("write buffer")) == (10, 7, 7),
                   f"commands of rank {rank}: {names}")
 
 
