@@ -21,6 +21,14 @@ CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char* name, cl_
                                            const cl_event* event_wait_list);
 
 /*
+ * Shows what the host did between two moments of CLOCK_MONOTONIC, in nanoseconds: `name` on the lane `kind`, both
+ * copied. `bytes` may be 0. Returns 1, or 0 if no timeline is recorded. Any thread; not from handlers of signals.
+ * (`causeway trace` calls it for MPI calls and file accesses of a program.)
+ */
+CAUSEWAY_EXPORT int causeway_trace_call(const char* kind, const char* name, unsigned long long begin,
+                                        unsigned long long end, unsigned long long bytes);
+
+/*
  * Adds to the timeline `file` what ranks have recorded that were killed. Each rank that ends by itself has done so.
  * Returns their number, or -1 (see causeway_error_last_message).
  */

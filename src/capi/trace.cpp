@@ -37,6 +37,19 @@ int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_
     return is_recorded ? 1 : 0;
 }
 
+int causeway_trace_call(const char* kind, const char* name, unsigned long long begin, unsigned long long end,
+                        unsigned long long bytes) {
+    bool is_recorded = false;
+    (void)guard([&] {
+        auto* const to = timeline_of_process();
+        if (to == nullptr || kind == nullptr || name == nullptr || end < begin) return 0;
+        is_recorded = to->call_over(
+            {kind, name, static_cast<std::int64_t>(begin), static_cast<std::int64_t>(end), bytes});
+        return 0;
+    });
+    return is_recorded ? 1 : 0;
+}
+
 int causeway_trace_collect(const char* file) {
     int added = -1;
     (void)guard([&] {

@@ -84,7 +84,7 @@ std::unique_ptr<tracing> tracing::start(const options& settings, const monotonic
 tracing::tracing(std::string timeline, const trace::identity& who, std::uint64_t most_bytes,
                  const monotonic_clock& clock)
     : m_timeline(std::move(timeline)), m_clock(clock), m_part(m_timeline, who, most_bytes), m_engine(m_part, clock),
-      m_program(m_part, clock) {}
+      m_calls(m_part, clock), m_program(m_part, clock) {}
 
 std::unique_ptr<transfer::recorder> tracing::new_recorder() {
     return std::make_unique<trace::part_recorder>(m_part, m_clock);
@@ -153,6 +153,13 @@ void tracing::command_over(cl_event event, const std::string& name) {
     watched complete{cl::event::adopt(event), name, ++m_last_watched};
     (void)tell(complete);
     (void)complete.event.release();
+}
+
+bool tracing::call_over(const trace::host_call& what) {
+    const std::lock_guard lock(m_calls_mutex);
+    if (m_ended) return false;
+    m_calls.call_over(what);
+    return true;
 }
 
 void tracing::look_on() {

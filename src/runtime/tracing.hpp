@@ -40,6 +40,8 @@ class tracing {
     void compare_clocks(cl_context context, cl_device_id device);
     /// Notes the times of the command when it is complete; `transfers` are those that it waits for.
     void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
+    /// What host code of the program did. False if nothing is recorded any more.
+    bool call_over(const trace::host_call& what);
     /// The same of a command that is complete, whose event stays the caller's.
     void command_over(cl_event event, const std::string& name);
 
@@ -82,6 +84,8 @@ class tracing {
     const monotonic_clock& m_clock;
     trace::part m_part;
     trace::part_recorder m_engine;
+    std::mutex m_calls_mutex; // guards m_calls
+    trace::part_recorder m_calls;
     std::mutex m_mutex; // guards the rest
     trace::part_recorder m_program;
     std::map<cl_device_id, device_clock> m_clocks;

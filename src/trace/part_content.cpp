@@ -69,6 +69,10 @@ class reader {
             break;
         case record::kind::peer: (void)add(m_into.peers, bytes); break;
         case record::kind::level: (void)add(m_into.levels, bytes); break;
+        case record::kind::call:
+            if (auto* const told = add(m_into.calls, bytes))
+                for (auto* const each : {&told->kind, &told->name}) rename(*each);
+            break;
         }
     }
 

@@ -27,6 +27,7 @@ struct part_content {
     std::vector<record::clock> clocks;
     std::vector<record::peer> peers;
     std::vector<record::level> levels;
+    std::vector<record::call> calls;
 
     [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts[number]; }
 };

@@ -123,6 +123,14 @@ void part_recorder::put_command(record::kind kind, std::uint64_t transfer, const
                               .name = number_of(what.name)});
 }
 
+void part_recorder::call_over(const host_call& what) {
+    put(record::kind::call, record::call{.begin = what.begin,
+                                         .end = what.end,
+                                         .bytes = what.bytes,
+                                         .kind = number_of(what.kind),
+                                         .name = number_of(what.name)});
+}
+
 void part_recorder::command_over(const transfer::command_span& what) { put_command(record::kind::command, 0, what); }
 
 void part_recorder::waited_for(std::uint64_t transfer, const transfer::command_span& what) {

@@ -13,6 +13,13 @@
 
 namespace causeway::trace {
 
+/// What host code of the program did, in nanoseconds of the monotonic clock.
+struct host_call {
+    std::string_view kind, name;
+    std::int64_t begin = 0, end = 0;
+    std::uint64_t bytes = 0;
+};
+
 /// A record is a copy into mapped memory; a chunk of some thousand of them costs a system call or two. Memory is
 /// allocated for texts that are new only.
 class part_recorder final : public transfer::recorder {
@@ -34,6 +41,7 @@ class part_recorder final : public transfer::recorder {
     void clock_seen(const transfer::clock_sample& what) override;
     void peer_seen(const transfer::peer_clock& what) override;
     void level_is(transfer::level what, std::uint64_t value) override;
+    void call_over(const host_call& what);
 
   private:
     template <class Record> void put(record::kind what, const Record& value);

@@ -43,7 +43,8 @@ enum class kind : std::uint32_t {
     firing,
     clock,
     peer,
-    level
+    level,
+    call
 };
 
 /// Before each record; written last, in one piece.
@@ -99,6 +100,12 @@ struct peer {
     std::int64_t least, most, when;
     std::int32_t rank;
     std::uint32_t unused;
+};
+/// Of the program's host code.
+struct call {
+    std::int64_t begin, end;
+    std::uint64_t bytes;
+    std::uint32_t kind, name;
 };
 struct level {
     std::uint64_t value;

@@ -64,6 +64,7 @@ class event_writer {
         add_blocks();
         add_commands();
         add_firings();
+        add_calls();
         add_lanes();
         add_arrows();
         add_levels();
@@ -258,6 +259,17 @@ class event_writer {
             const auto& graph = m_part.text(each.graph);
             m_tracks[{2, graph + ": " + m_part.text(each.actor)}].push_back(
                 {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}});
+        }
+    }
+
+    void add_calls() {
+        for (const auto& each : m_part.calls) {
+            const auto& kind = m_part.text(each.kind);
+            const char* const category = kind == "MPI" ? "mpi" : kind == "files" ? "file" : "call";
+            json details;
+            if (each.bytes != 0) details["bytes"] = each.bytes;
+            m_tracks[{1, "the program's " + kind}].push_back(
+                {each.begin, each.end, m_part.text(each.name), category, std::move(details)});
         }
     }
 

@@ -289,14 +289,21 @@ def ordinary(start, given):
     with tempfile.TemporaryDirectory() as folder:
         timeline = pathlib.Path(folder, "t.json")
         run = start("trace", "-o", timeline, "--", program_beside(given, "tutorial_1_ordinary"),
-                    pathlib.Path(folder, "plate"), 8, 100, 3, 3, ranks=2)
+                    pathlib.Path(folder, "plate"), 8, 2000, 3, 3, ranks=2)
         check(run.returncode == 0, "the program fails", run)
-        commands = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)[("X", "command")]
+        found = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)
+        commands = found[("X", "command")]
         for rank in 0, 1:
             names = [event["name"] for event in commands if event["pid"] == rank]
             # Before its three steps it runs the kernel seven times, and writes the plate.
             check((names.count("heat"), names.count("read buffer"), names.count("write buffer")) == (10, 7, 7),
                   f"commands of rank {rank}: {names}")
+            # Where its host waits: rows are exchanged twice in a step, and the plate is stored once.
+            calls = [event for event in found[("X", "mpi")] if event["pid"] == rank]
+            sent = [event["args"]["bytes"] for event in calls if event["name"] == "MPI_Sendrecv"]
+            check(sent == [8000] * 6, f"messages of rank {rank}: {calls}")
+            stored = [event["args"]["bytes"] for event in found[("X", "file")] if event["pid"] == rank and event["name"] == "fwrite"]
+            check(stored == [32000], f"files of rank {rank}: {found[('X', 'file')]}")
 
 
 def commands(start, given):

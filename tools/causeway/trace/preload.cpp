@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <atomic>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -58,25 +59,33 @@ bool bring_library() {
 /// Where libcauseway is in memory: what it does itself, its engine tells the timeline.
 struct library_range {
     decltype(&causeway_trace_command) show = nullptr;
+    decltype(&causeway_trace_call) show_call = nullptr;
     std::uintptr_t first = 0, last = 0;
 
     /// Of the program's, or the one that is loaded for it.
     static const library_range& instance() {
         static const library_range found = find();
+        s_known = &found;
         return found;
     }
+    /// Null before anybody has asked for it.
+    static const library_range* if_known() { return s_known; }
     [[nodiscard]] bool contains(const void* caller) const {
         const auto address = reinterpret_cast<std::uintptr_t>(caller);
         return first <= address && address < last;
     }
 
   private:
+    static inline std::atomic<const library_range*> s_known{nullptr};
+
     static library_range find() {
         library_range found;
         const char* const name = "causeway_trace_command";
         void* show = function_of("libcauseway", name);
         if (show == nullptr && bring_library()) show = function_of("libcauseway", name);
         found.show = reinterpret_cast<decltype(found.show)>(show);
+        found.show_call = reinterpret_cast<decltype(found.show_call)>(
+            function_of("libcauseway", "causeway_trace_call"));
         if (show != nullptr) dl_iterate_phdr(look, &found);
         return found;
     }
@@ -112,6 +121,21 @@ void* next_function(const char* name) {
 bool is_watched(const void* caller) {
     const auto& library = library_range::instance();
     return library.show != nullptr && !library.contains(caller);
+}
+
+bool is_recording() {
+    const auto* const library = library_range::if_known();
+    return library != nullptr && library->show != nullptr && library->show_call != nullptr;
+}
+
+bool is_of_library(const void* caller) {
+    const auto* const library = library_range::if_known();
+    return library != nullptr && library->contains(caller);
+}
+
+void show_call(const char* kind, const char* name, unsigned long long begin, unsigned long long end,
+               unsigned long long bytes) {
+    (void)library_range::if_known()->show_call(kind, name, begin, end, bytes);
 }
 
 void show(cl_event event, const char* name, cl_uint count, const cl_event* list) {

@@ -21,6 +21,13 @@ template <class Function> Function* next(const char* name) { return reinterpret_
 /// engine tells of them, and of none where there is no libcauseway.
 bool is_watched(const void* caller);
 
+/// Whether a libcauseway is known that has a timeline. Brings none: any process loads this library.
+bool is_recording();
+bool is_of_library(const void* caller);
+/// Tells the timeline what the host did between two moments.
+void show_call(const char* kind, const char* name, unsigned long long begin, unsigned long long end,
+               unsigned long long bytes);
+
 /// Tells the timeline of a command by its event; without a name it is called by its kind.
 void show(cl_event event, const char* name, cl_uint count, const cl_event* list);
 
