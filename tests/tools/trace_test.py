@@ -573,7 +573,7 @@ def nothing(start, given):
               "a timeline that cannot be made stops the program, or is not told of", run)
 
 
-def look(shown, address=""):
+def look(shown, address="", width=1250):
     """What a real browser makes of a page: what its body says of itself, and the whole of it."""
     known = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
     browser = next(filter(None, map(shutil.which, known)), None)
@@ -581,7 +581,7 @@ def look(shown, address=""):
         print("trace_test: skipped: no Chromium (scripts/setup.sh browser)")
         sys.exit(SKIPPED)
     run = subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", f"--user-data-dir={shown.parent}/profile",
-                          "--window-size=1250,800", "--virtual-time-budget=3000", "--dump-dom", f"file://{shown}{address}"],
+                          f"--window-size={width},800", "--virtual-time-budget=3000", "--dump-dom", f"file://{shown}{address}"],
                          text=True, capture_output=True, check=False, timeout=120)
     body = re.search(r"<body([^>]*)>", run.stdout)
     check(body and 'data-ready="yes"' in body[1], "the page does not come up", run)
@@ -620,7 +620,7 @@ def page(start, given):
         seen, html = look(shown)
         check(int(seen["slices"]) == slices, f"{seen['slices']} of {slices} slices are known")
         check(int(seen["arrows"]) == arrows, f"{seen['arrows']} of {arrows} arrows are known")
-        check(html.count("of communication hidden") >= 2, "no share for each rank")
+        check(int(seen["path"]) > 2 and int(seen["rows"]) < int(seen["lanes"]) + 2 * 5, f"no critical path, or nothing is folded: {seen}")
         seen, html = look(shown, f"#rank=1&transfer={last}")
         check("rank 0" in seen["selected"], f"selected: {seen['selected']}")
         check(int(seen["chain"]) >= 2, "nothing waited for anything")
@@ -644,7 +644,7 @@ for (const name of ["clearRect", "fillRect", "bezierCurveTo"]) {
 # Stands behind it: does what a user's hand does, and writes down what is seen after each step.
 HAND = """<script>
 const picture = document.getElementById("canvas"), steps = {};
-const slices = () => window.drawn.filter(each => each[0] === "fillRect" && ["#3b76c4", "#2e8b57"].includes(each[1]));
+const slices = () => window.drawn.filter(each => each[0] === "fillRect" && ["#2f6bb8", "#287a4b"].includes(each[1]));
 const see = name => {
   const body = document.body.dataset;
   steps[name] = {from: Number(body.from), to: Number(body.to), slices: slices().map(each => each.slice(1)),
@@ -672,6 +672,32 @@ mouse("mousemove", 600, 100, {buttons: 1});
 mouse("mouseup", 600, 100);
 see("drag");
 key("Escape"); see("escape");
+key("0");
+mouse("mousedown", 300, 5, {buttons: 1});
+mouse("mousemove", 400, 5, {buttons: 1});
+mouse("mouseup", 400, 5);
+see("range");
+steps.range = {length: Number(document.body.dataset.range), text: document.getElementById("details").innerText};
+key("Escape");
+const search = document.getElementById("search");
+const find = text => { search.value = text; search.dispatchEvent(new Event("input")); return Number(document.body.dataset.found); };
+steps.found = [find("k"), document.body.dataset.selected, find("no such name"), find("")];
+key("Escape");
+const press = id => { document.getElementById(id).click(); return Number(document.body.dataset.rows); };
+steps.rows = [press("unfold"), press("fold"), press("unfold")];
+steps.contrast = Math.min(...[...Object.values(colours), ...palette, ...Object.values(block_colours)].map(each => contrast_of(each, ink_on(each))));
+steps.texts = ["--ink", "--pale", "--warn"].map(name => {
+  const of = getComputedStyle(document.documentElement), colour = which => {
+    const text = of.getPropertyValue(which).trim();
+    return text.length === 4 ? "#" + [...text.slice(1)].map(each => each + each).join("") : text;
+  };
+  return Math.min(contrast_of(colour(name), colour("--back")), contrast_of(colour(name), colour("--band")));
+});
+steps.fits = document.documentElement.scrollWidth <= window.innerWidth;
+steps.causes = document.getElementById("causes").innerText;
+document.querySelector("#causes [data-part]").click();
+steps.followed = document.body.dataset.selected;
+steps.names = ["a-device, Portable Computing Language 3.1: queue 1", "NVIDIA H200, NVIDIA CUDA 580.1: copy in", "ranks of a node, Open MPI v4.1.4: send", "transfers"].map(short_name);
 document.body.insertAdjacentHTML("beforeend", `<pre id="steps">${JSON.stringify(steps)}</pre>`);
 </script>"""
 
@@ -696,8 +722,11 @@ def drawing(start, given):
         text = shown.read_text(encoding="utf-8")
         shown.write_text(text.replace("<head>", "<head>" + WATCH).replace("</body>", HAND + "</body>"), encoding="utf-8")
         html = look(shown, "#from=0&to=300")[1]
+        small = re.search(r'<pre id="steps">({.*})</pre>', look(shown, "#from=0&to=300", width=700)[1])
+        check(small, "nothing is drawn at 700 pixels")
+        narrow = json.loads(unescape(small[1]))
     # Half of a transfer's limit and four fifths; half of one of two equal transfers is beside the kernel.
-    check("<td>65 %</td>" in html and "25 % of communication hidden" in html, f"the table: {html[-3000:]}")
+    check("<td>65 %</td>" in html and "<td>25 %</td>" in html, f"the table: {html[-3000:]}")
     told = re.search(r'<pre id="steps">({.*})</pre>', html)
     check(told, "nothing is drawn: the hand found no slices")
     steps = json.loads(unescape(told[1]))
@@ -708,7 +737,7 @@ def drawing(start, given):
         seen = steps[name]
         check(abs(seen["from"] - begin) < 0.01 and abs(seen["to"] - end) < 0.01, f"{name}: {begin} to {end}: {seen}")
         place = lambda time: 250 + width * min(max((time - begin) / (end - begin), 0), 1)
-        expected = [("#3b76c4", 0, 100), ("#3b76c4", 200, 300), ("#2e8b57", 50, 100)]
+        expected = [("#2f6bb8", 0, 100), ("#2f6bb8", 200, 300), ("#287a4b", 50, 100)]
         expected = [(colour, place(left), place(right)) for colour, left, right in expected if right >= begin and left <= end]
         drawn = [(colour, x, x + wide) for colour, x, _, wide, _ in seen["slices"]]
         check(len(drawn) == len(expected) and all(one[0] == other[0] and abs(one[1] - other[1]) < 0.1 and abs(one[2] - other[2]) < 1.1
@@ -718,7 +747,7 @@ def drawing(start, given):
         return begin, end
 
     check_picture("address", 0, 300, arrows=0, selected="")
-    check(steps["pixel"] == [0x3b, 0x76, 0xc4, 255], f"the first transfer has the colour {steps['pixel']}")
+    check(steps["pixel"] == [0x2f, 0x6b, 0xb8, 255], f"the first transfer has the colour {steps['pixel']}")
     check_picture("click", 0, 300, arrows=1, selected="a file -> device buffer")
     check(re.search(r"of limit\s+80 %", steps["details"]) and "waited for" in steps["details"], f"{steps['details']}")
     span = 300 * math.exp(-0.2)
@@ -730,6 +759,14 @@ def drawing(start, given):
     by = 100 / width * (end - begin)
     check_picture("drag", begin - by, end - by, arrows=1)
     check_picture("escape", begin - by, end - by, arrows=0, selected="")
+    check(abs(steps["range"]["length"] - 100 / width * 306) < 0.1 and "rank 0, transfer" in steps["range"]["text"], f"the range: {steps['range']}")
+    check(steps["found"] == [1, "k", 0, 0], f"found: {steps['found']}")
+    check(steps["rows"] == [3, 1, 3], f"rows unfolded, folded and again: {steps['rows']}")
+    check(steps["contrast"] >= 4.5 and min(steps["texts"]) >= 4.5, f"contrast: {steps['contrast']}, {steps['texts']}")
+    check("Largest gaps" in steps["causes"] and "Critical path: 2 steps" in steps["causes"], f"the causes: {steps['causes']}")
+    check(steps["followed"], "a link of the critical path selects nothing")
+    check(steps["names"] == ["PoCL · queue 1", "NVIDIA H200 · copy in", "MPI · send", "transfers"], f"names: {steps['names']}")
+    check(steps["fits"] and narrow["fits"] and abs(narrow["width"] - 700) < 20, f"at 700 pixels: {narrow['fits']}, {narrow['width']}")
 
 
 TESTS = {"cluster": cluster, "commands": commands, "killed_idle": killed_idle, "names": names, "himeno": himeno, "limit": limit, "summary": summary, "ordinary": ordinary, "files": files,
