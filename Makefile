@@ -21,7 +21,7 @@ run := scripts/run_with.sh $(RUNTIME)
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
-	@echo 'make demo        build, run the Himeno benchmark on two ranks and stream a file through a kernel'
+	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make test-all    the same, with tests that are slow and repeat others'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
@@ -71,9 +71,9 @@ sanitized:
 test-all:
 	@$(MAKE) --no-print-directory test TESTS=
 
-demo: setup build
-	$(run) --ranks 2 -- build/release/bin/himeno --size M --iterations 30 --rounds 5 --version all --verify
-	$(run) -- build/release/bin/stream --size-mib 256
+demo: setup
+	@TARGET=demo scripts/build.sh release no-tests
+	@scripts/demo.sh $(RUNTIME)
 
 install: build
 	cmake --install build/release --prefix "$$(realpath -m "$(PREFIX)")"

@@ -13,6 +13,10 @@ foreach(runtime ${runtimes})
   causeway_test(nanopowder.${runtime} LABEL example RUNTIME ${runtime} RANKS 2
     COMMAND $<TARGET_FILE:nanopowder> --verify --steps 3 --rounds 1)
 endforeach()
+foreach(runtime ${runtimes})
+  causeway_test(slow_file.${runtime} LABEL example RUNTIME ${runtime}
+    COMMAND $<TARGET_FILE:slow_file> --rate 256 --rounds 1)
+endforeach()
 # Blocks of 13, 13 and 14 compositions.
 causeway_test(nanopowder.ranks LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:nanopowder> --verify --steps 2 --rounds 1)
