@@ -58,9 +58,9 @@ cost_model ordinary(topology::machine machine) {
     made.own_byte = 1 / 10e9;
     made.cached_byte = 1 / 40e9;
     made.factors = machine.distances;
-    // Half of the cores that could ask for it at once are enough to use up a node's memory, and a quarter for what
-    // comes from others.
-    made.node_bandwidth = 5e9 * std::max(2u, machine.cores_per_node());
+    // Half of the cores that could ask for it at once are enough to use up a node's memory, at least four; and a
+    // quarter for what comes from others.
+    made.node_bandwidth = 5e9 * std::max(8u, machine.cores_per_node());
     made.link_bandwidth = made.node_bandwidth / 2;
     made.spawn = 0.1e-6;
     made.steal = 0.5e-6;
