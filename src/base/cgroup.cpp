@@ -2,9 +2,11 @@
 // Finds the folders by /proc/self/cgroup.
 #include "base/cgroup.hpp"
 
+#include "base/whole_file.hpp"
+
 #include <algorithm>
-#include <fstream>
 #include <optional>
+#include <sstream>
 
 namespace causeway::cgroup {
 
@@ -29,7 +31,7 @@ bool has_word(std::string_view list, std::string_view word) {
 /// "0::/a". Where both are there, version 2 is mounted beside the others and has what they leave.
 std::optional<place> find(const fs::path& root, std::string_view controller) {
     const auto mounts = root / "sys/fs/cgroup";
-    std::ifstream lines(root / "proc/self/cgroup");
+    std::istringstream lines(read_file(root / "proc/self/cgroup").value_or(""));
     std::optional<place> found;
     for (std::string line; std::getline(lines, line);) {
         const auto first = line.find(':'), second = line.find(':', first + 1);
@@ -57,13 +59,6 @@ void for_each_folder(const fs::path& root, std::string_view controller,
         look(own->mount / inner);
         if (inner.empty()) return;
     }
-}
-
-std::string first_line(const fs::path& file) {
-    std::string line;
-    std::ifstream in(file);
-    std::getline(in, line);
-    return line;
 }
 
 } // namespace causeway::cgroup

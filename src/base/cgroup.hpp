@@ -14,7 +14,4 @@ namespace causeway::cgroup {
 void for_each_folder(const std::filesystem::path& root, std::string_view controller,
                      const std::function<void(const std::filesystem::path&)>& look);
 
-/// Empty if there is no such file.
-[[nodiscard]] std::string first_line(const std::filesystem::path& file);
-
 } // namespace causeway::cgroup

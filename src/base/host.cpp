@@ -2,16 +2,16 @@
 // The kernel's name for this boot, and the machine's own.
 #include "base/host.hpp"
 
+#include "base/whole_file.hpp"
+
 #include <sys/utsname.h>
 
-#include <fstream>
 #include <functional>
 
 namespace causeway {
 
 std::string host_identity() {
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot);
+    const auto boot = first_line_of("/proc/sys/kernel/random/boot_id");
     // Two copies of one virtual machine have the same boot, but hardly the same name.
     utsname host{};
     (void)::uname(&host);

@@ -2,10 +2,11 @@
 // Reads folders and .icd files.
 #include "base/opencl_vendors.hpp"
 
+#include "base/whole_file.hpp"
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 
 namespace causeway::opencl_vendors {
 
@@ -13,12 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-implementation named_by(const fs::path& file) {
-    implementation found{file.string(), ""};
-    std::ifstream read(file);
-    std::getline(read, found.library);
-    return found;
-}
+implementation named_by(const fs::path& file) { return {file.string(), first_line_of(file)}; }
 
 } // namespace
 
@@ -32,8 +28,8 @@ place place_of(const std::string& value) {
     std::error_code ignored;
     if (value.empty() || fs::is_directory(name, ignored)) {
         place found{kind::folder, name, {}};
-        for (const auto& each : fs::directory_iterator(name, ignored))
-            if (each.path().extension() == ".icd") found.implementations.push_back(named_by(each.path()));
+        for (const auto& each : files_in(name))
+            if (each.extension() == ".icd") found.implementations.push_back(named_by(each));
         std::ranges::sort(found.implementations, {}, &implementation::file);
         return found;
     }

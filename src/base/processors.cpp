@@ -4,6 +4,7 @@
 
 #include "base/cgroup.hpp"
 #include "base/launch.hpp"
+#include "base/whole_file.hpp"
 
 #include <sched.h>
 #include <unistd.h>
@@ -52,9 +53,8 @@ std::optional<double> quota_of(std::string_view line) {
 double find_quota(const fs::path& root) {
     auto least = bounds{}.quota;
     cgroup::for_each_folder(root, "cpu", [&least](const fs::path& folder) {
-        using cgroup::first_line;
-        for (const auto& line : {first_line(folder / "cpu.max"), first_line(folder / "cpu.cfs_quota_us") + " " +
-                                                                     first_line(folder / "cpu.cfs_period_us")})
+        for (const auto& line : {first_line_of(folder / "cpu.max"), first_line_of(folder / "cpu.cfs_quota_us") + " " +
+                                                                        first_line_of(folder / "cpu.cfs_period_us")})
             least = std::min(least, quota_of(line).value_or(least));
     });
     return least;
@@ -64,8 +64,7 @@ unsigned find_there(const fs::path& root) {
     auto least = of_machine();
     cgroup::for_each_folder(root, "cpuset", [&least](const fs::path& folder) {
         for (const char* const name : {"cpuset.cpus.effective", "cpuset.effective_cpus"})
-            if (const auto count = count_of(cgroup::first_line(folder / name)); count > 0)
-                least = std::min(least, count);
+            if (const auto count = count_of(first_line_of(folder / name)); count > 0) least = std::min(least, count);
     });
     return least;
 }

@@ -2,6 +2,7 @@
 // The list of devices and what they say of themselves: the drivers' words, but for what only this platform knows.
 #include "platform/device.hpp"
 
+#include "base/whole_file.hpp"
 #include "platform/boundary.hpp"
 #include "platform/cluster.hpp"
 #include "platform/entry_points.hpp"
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <string>
 
 namespace causeway::platform {
@@ -209,8 +209,7 @@ void take_answers(std::string_view from, _cl_device_id& device) {
 /// What ranks have in common that find each other's builds: node, driver and device. Empty where a driver keeps none.
 std::string build_place(const std::vector<_cl_device_id*>& own) {
     if (own.empty() || !own.front()->driver.quirks.keeps_builds) return {};
-    std::string boot;
-    std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), boot); // another one on each node
+    const auto boot = first_line_of("/proc/sys/kernel/random/boot_id"); // another one on each node
     const auto& device = *own.front();
     std::string place = boot;
     for (const auto& text : {device.driver.name, text_of(device, CL_DRIVER_VERSION), text_of(device, CL_DEVICE_NAME)})

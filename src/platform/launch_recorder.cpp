@@ -2,6 +2,7 @@
 // One folder for each launch: launch.json, and a file for each buffer and image.
 #include "platform/launch_recorder.hpp"
 
+#include "base/whole_file.hpp"
 #include "platform/boundary.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
@@ -14,7 +15,6 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <sstream>
 #include <stdexcept>
@@ -38,10 +38,8 @@ std::string driver_text(const _cl_device_id& device, cl_device_info name) {
 }
 
 void write(const fs::path& path, const void* bytes, std::size_t size) {
-    std::ofstream file(path, std::ios::binary);
-    file.write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-    file.close();
-    if (!file) throw std::runtime_error("cannot write " + path.string());
+    if (!write_file(path, {static_cast<const char*>(bytes), size}))
+        throw std::runtime_error("cannot write " + path.string());
 }
 
 std::string hex(const std::vector<std::byte>& bytes) {
@@ -175,7 +173,7 @@ launch_recorder* launch_recorder::of_process() {
 }
 
 launch_recorder::launch_recorder() {
-    std::ifstream file(settings().text(option::study_launches));
+    std::istringstream file(read_file(settings().text(option::study_launches)).value_or(""));
     for (std::string line; std::getline(file, line);) {
         std::istringstream words(line);
         wanted one;

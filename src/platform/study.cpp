@@ -2,6 +2,7 @@
 // Adds up calls and commands, and writes them at the end of the process.
 #include "platform/study.hpp"
 
+#include "base/whole_file.hpp"
 #include "platform/boundary.hpp"
 #include "platform/kernel.hpp"
 #include "platform/queue.hpp"
@@ -12,9 +13,9 @@
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <thread>
 
 #include <unistd.h>
@@ -275,7 +276,7 @@ std::string study::report() const {
     for (const auto& one : m_spans)
         spans.push_back({numbers.at(one.of), one.begin.count(), (one.end - one.begin).count()});
     std::string words;
-    std::ifstream line("/proc/self/cmdline", std::ios::binary);
+    std::istringstream line(read_file("/proc/self/cmdline").value_or(""));
     for (std::string word; std::getline(line, word, '\0');) words += (words.empty() ? "" : " ") + word;
     const auto each_call = cost_of_a_call();
     return json{{"program", words},
@@ -309,10 +310,7 @@ void study::write() {
         std::fprintf(stderr, "causeway: the study of process %d is lost: %s\n", m_process, error.what());
         return;
     }
-    std::ofstream file(path + ".new");
-    file << text;
-    file.close();
-    if (!file || std::rename((path + ".new").c_str(), path.c_str()) != 0)
+    if (!write_file(path + ".new", text) || std::rename((path + ".new").c_str(), path.c_str()) != 0)
         std::fprintf(stderr, "causeway: cannot write the study of this process to %s: %s\n", path.c_str(),
                      std::strerror(errno));
 }

@@ -3,6 +3,7 @@
 #include "causeway/tasks_simulator.h"
 
 #include "base/error.hpp"
+#include "base/whole_file.hpp"
 #include "tasks/api_boundary.hpp"
 #include "tasks/pool_handle.hpp"
 #include "tasks/process.hpp"
@@ -13,7 +14,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,9 +37,8 @@ const char* word_of(distribution how) {
     return "its own";
 }
 
-void write_file(const std::string& path, const std::string& text) {
-    std::ofstream file(path);
-    if (!file || !(file << text).flush())
+void write_timeline(const std::string& path, const std::string& text) {
+    if (!write_file(path, text))
         throw transfer_error(status::io_error, "writing the timeline " + path + ": " + errno_text(errno), errno);
 }
 
@@ -72,7 +71,7 @@ void simulate(const causeway_simulation& asked, causeway_simulation_result& resu
     const auto policy = simulator::policy_named(policy_word, model.machine, asked.vicinity);
     const auto run = simulator::simulate(what, model, *policy, with);
     if (asked.timeline)
-        write_file(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word));
+        write_timeline(asked.timeline, simulator::timeline_of(run, "modelled: " + name + ", " + policy_word));
     result = {run.seconds,
               run.memory_seconds,
               run.own_bytes,
@@ -123,6 +122,6 @@ int causeway_task_record_timeline(const char* record_path, const char* timeline_
     return guard([&] {
         simulator::outcome run;
         run.slices = simulator::read_record(record_path).slices;
-        write_file(timeline_path, simulator::timeline_of(run, record_path));
+        write_timeline(timeline_path, simulator::timeline_of(run, record_path));
     });
 }

@@ -4,6 +4,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/error.hpp"
+#include "base/whole_file.hpp"
 #include "trace/file_limit.hpp"
 #include "trace/json_text.hpp"
 #include "trace/timeline.hpp"
@@ -207,10 +208,9 @@ std::vector<std::string> parts_of(const std::string& timeline) {
     const auto folder = whole.has_parent_path() ? whole.parent_path() : fs::path(".");
     const auto prefix = whole.filename().string() + ".";
     std::vector<std::string> found;
-    std::error_code ignored;
-    for (const auto& each : fs::directory_iterator(folder, ignored)) {
-        const auto name = each.path().filename().string();
-        if (name.starts_with(prefix) && name.ends_with(".part")) found.push_back(each.path().string());
+    for (const auto& each : files_in(folder)) {
+        const auto name = each.filename().string();
+        if (name.starts_with(prefix) && name.ends_with(".part")) found.push_back(each.string());
     }
     std::sort(found.begin(), found.end());
     return found;

@@ -3,6 +3,7 @@
 #include "endpoints/file/file_system.hpp"
 
 #include "base/file_system_name.hpp"
+#include "base/whole_file.hpp"
 
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -11,7 +12,6 @@
 #include <sys/vfs.h>
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <mutex>
 #include <sstream>
@@ -50,7 +50,7 @@ std::string_view file_system_of(int fd) {
     auto which = std::to_string(major(facts.st_dev)) + ":" + std::to_string(minor(facts.st_dev));
     // A number that belongs to no disk is another file system's after the next mount.
     if (major(facts.st_dev) == 0) {
-        std::ifstream mounts("/proc/self/mountinfo");
+        std::istringstream mounts(read_file("/proc/self/mountinfo").value_or(""));
         if (auto mounted = mounted_as(mounts, which, mount_of(fd)); !mounted.empty()) which = std::move(mounted);
     }
     name = "file system " + type_of(fd) + " " + which;

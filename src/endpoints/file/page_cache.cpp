@@ -3,6 +3,7 @@
 #include "endpoints/file/page_cache.hpp"
 
 #include "base/cgroup.hpp"
+#include "base/whole_file.hpp"
 
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -12,10 +13,10 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <fstream>
 #include <limits>
 #include <mutex>
 #include <optional>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,7 +61,7 @@ std::optional<std::uint64_t> number_in(std::string_view text) {
 
 /// The number in the line that begins with `name`.
 std::optional<std::uint64_t> number_of(const fs::path& file, std::string_view name) {
-    std::ifstream lines(file);
+    std::istringstream lines(read_file(file).value_or(""));
     for (std::string line; std::getline(lines, line);)
         if (line.starts_with(name)) return number_in(std::string_view(line).substr(name.size()));
     return {};
@@ -68,10 +69,9 @@ std::optional<std::uint64_t> number_of(const fs::path& file, std::string_view na
 
 /// What a cgroup still allows, its pages of files included, which make room for others.
 std::uint64_t room_of(const fs::path& folder) {
-    using cgroup::first_line;
     auto room = unlimited;
     const auto look = [&](const char* limit, const char* usage, const char* cached) {
-        const auto most = number_in(first_line(folder / limit)), used = number_in(first_line(folder / usage));
+        const auto most = number_in(first_line_of(folder / limit)), used = number_in(first_line_of(folder / usage));
         if (!most || !used) return;
         const auto kept = *used - std::min(*used, number_of(folder / "memory.stat", cached).value_or(0));
         room = std::min(room, *most - std::min(*most, kept));

@@ -3,11 +3,11 @@
 #include "tasks/simulator/record_file.hpp"
 
 #include "base/error.hpp"
+#include "base/whole_file.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <fstream>
 #include <iterator>
 #include <map>
 #include <numeric>
@@ -52,11 +52,7 @@ double remote_part(const recorded_task& task, const address_map& addresses, unsi
 
 void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses,
                   std::span<const unsigned> node_of_worker, std::size_t nodes) {
-    std::ofstream file(path);
-    const auto failed = [&] {
-        return transfer_error(status::io_error, "writing the record " + path + ": " + errno_text(errno), errno);
-    };
-    if (!file) throw failed();
+    std::ostringstream file;
     file << first_line << '\n';
     std::map<std::uintptr_t, const layout*> allocations;
     for (const auto& task : tasks)
@@ -75,12 +71,14 @@ void write_record(const std::string& path, const std::vector<recorded_task>& tas
             file << "region " << each.begin << ' ' << each.bytes << ' ' << static_cast<int>(each.how) << ' '
                  << each.most_used << '\n';
     }
-    if (!file.flush()) throw failed();
+    if (!write_file(path, file.view()))
+        throw transfer_error(status::io_error, "writing the record " + path + ": " + errno_text(errno), errno);
 }
 
 record_content read_record(const std::string& path) {
-    std::ifstream file(path);
-    if (!file) throw transfer_error(status::io_error, "the record " + path + ": " + errno_text(errno), errno);
+    const auto whole = read_file(path);
+    if (!whole) throw transfer_error(status::io_error, "the record " + path + ": " + errno_text(errno), errno);
+    std::istringstream file(*whole);
     std::size_t number = 1;
     const auto refuse = [&](const std::string& why) -> transfer_error {
         return {status::invalid_value, "the record " + path + ", line " + std::to_string(number) + ": " + why};

@@ -4,6 +4,7 @@
 
 #include "base/cache_file.hpp"
 #include "base/error.hpp"
+#include "base/whole_file.hpp"
 
 #include <unistd.h>
 
@@ -12,7 +13,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <functional>
 #include <map>
 #include <tuple>
@@ -125,8 +125,7 @@ std::string text_of(const json& whole) { return whole.dump(1, ' ', false, json::
 } // namespace
 
 std::string machine_digits() {
-    std::string name;
-    std::ifstream("/etc/machine-id") >> name;
+    auto name = first_line_of("/etc/machine-id");
     if (name.empty()) {
         std::array<char, 256> host{};
         (void)::gethostname(host.data(), host.size() - 1);
