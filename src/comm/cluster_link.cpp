@@ -53,6 +53,15 @@ bool is_same_file(int first, int second) {
            one.st_ino == other.st_ino;
 }
 
+/// Ends the job. Launchers print the name of the communicator, so the reason is seen even where all output of this rank
+/// goes elsewhere: of its text so much as a name may have.
+void abort_job(const char* why) {
+    auto name = std::string("causeway: ") + why;
+    name.resize(std::min<std::size_t>(name.size(), MPI_MAX_OBJECT_NAME - 1));
+    MPI_Comm_set_name(MPI_COMM_WORLD, name.c_str());
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 class patience {
   public:
     void moved() { m_begin = std::chrono::steady_clock::now(); }
@@ -242,7 +251,7 @@ void cluster_link::give_up(const char* why) {
     std::this_thread::sleep_for(until_read);
     int finalized = 0;
     MPI_Finalized(&finalized);
-    if (finalized == 0) MPI_Abort(MPI_COMM_WORLD, 1);
+    if (finalized == 0) abort_job(why);
     std::_Exit(1);
 }
 
