@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
@@ -54,8 +55,8 @@ std::string by_stdio(const char* path) {
 
 constexpr int terminal = 40;
 
-/// By calls that nobody stands in front of: rank 0 has a terminal, the others processors and descriptors of their own
-/// number.
+/// By calls of the kernel, which go through as they are: rank 0 has a terminal, the others processors and descriptors
+/// of their own number.
 void differ(bool is_first) {
     if (is_first) {
         const auto whole = static_cast<int>(syscall(SYS_openat, AT_FDCWD, "/dev/ptmx", O_RDWR | O_NOCTTY));
@@ -93,6 +94,18 @@ int main() {
     termios how{};
     tell(tcgetattr(terminal, &how));
     tell(isatty(STDOUT_FILENO));
+    const char* const name = ttyname(terminal);
+    tell(name == nullptr ? "none" : name);
+    tell(tcgetpgrp(terminal));
+    for (const int each : {STDOUT_FILENO, STDERR_FILENO}) {
+        struct stat facts{};
+        tell(fstat(each, &facts));
+        tell(static_cast<long>(facts.st_mode) * 4096 + static_cast<long>(facts.st_rdev));
+        struct statx more{};
+        tell(statx(each, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &more));
+        tell(more.stx_mode);
+        tell(fcntl(each, F_GETFL));
+    }
     tell(static_cast<long>(std::thread::hardware_concurrency()));
     tell(sysconf(_SC_NPROCESSORS_ONLN));
     tell(get_nprocs());
@@ -105,6 +118,12 @@ int main() {
     rlimit limit{};
     tell(getrlimit(RLIMIT_NOFILE, &limit));
     tell(static_cast<long>(limit.rlim_cur));
+    tell(prlimit(0, RLIMIT_NOFILE, nullptr, &limit));
+    tell(static_cast<long>(limit.rlim_cur));
+    tell(getdtablesize());
+    unsigned processor = 0, node = 0;
+    tell(getcpu(&processor, &node));
+    tell(processor);
     struct sysinfo machine{};
     tell(sysinfo(&machine));
     tell(static_cast<long>(machine.freeram));
@@ -115,6 +134,12 @@ int main() {
     tell(statvfs("/", &disk));
     tell(static_cast<long>(disk.f_bfree));
     tell(getppid());
+    tell(getpgid(0));
+    tell(getsid(0));
+    tell(syscall(SYS_gettid));
+    long chance = 0;
+    tell(syscall(SYS_getrandom, &chance, sizeof chance, 0));
+    tell(chance);
     tell(gettid() == getpid() ? 1 : 0);
     tell(kill(getpid(), 0));
     tell(by_stdio("/proc/self/stat"));

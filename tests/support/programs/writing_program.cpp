@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <glob.h>
+#include <sys/file.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -121,6 +122,38 @@ std::size_t found_bytes = 0;
 int count_bytes(const char*, const struct stat* facts, int what, FTW*) {
     if (what == FTW_F) found_bytes += static_cast<std::size_t>(facts->st_size);
     return 0;
+}
+
+/// Which file an open one is, and who may have it alone.
+void by_descriptors(const std::string& folder) {
+    const auto is_made = [](const char* what, int code) {
+        expect(what, code == 0 ? "done" : std::strerror(errno), "done");
+    };
+    const int open_one = open((folder + "/stdio").c_str(), O_WRONLY);
+    struct stat facts{}, own{};
+    struct statx more{};
+    is_made("stat", stat((folder + "/stdio").c_str(), &facts));
+    is_made("fstat", fstat(open_one, &own));
+    is_made("statx", statx(open_one, "", AT_EMPTY_PATH, STATX_BASIC_STATS, &more));
+    expect("one file", own.st_ino == facts.st_ino && more.stx_ino == facts.st_ino ? "one" : "others", "one");
+    is_made("flock", flock(open_one, LOCK_EX | LOCK_NB));
+    const int second = open((folder + "/stdio").c_str(), O_RDONLY);
+    expect("flock again", flock(second, LOCK_EX | LOCK_NB) == 0 ? "done" : std::strerror(errno),
+           std::strerror(EWOULDBLOCK));
+    is_made("close", close(open_one));
+    is_made("flock at last", flock(second, LOCK_EX | LOCK_NB));
+    close(second);
+    const int alone = open(folder.c_str(), O_RDONLY | O_DIRECTORY);
+    is_made("flock of a folder", flock(alone, LOCK_EX | LOCK_NB));
+    // The other ranks have had their time to be refused.
+    tell("held");
+    close(alone);
+    const int part = open((folder + "/stdio").c_str(), O_RDWR);
+    struct flock whole{};
+    whole.l_type = F_WRLCK;
+    is_made("fcntl", fcntl(part, F_SETLK, &whole));
+    is_made("lockf", lockf(part, F_TLOCK, 0));
+    close(part);
 }
 
 /// Each call that changes names or metadata is made once: a second one would fail, or change what the first one has
@@ -290,6 +323,7 @@ int main(int, char** arguments) {
     const auto other_name = choose("tmpnam", nullptr);
     expect("tmpnam", other_name, other_name);
     by_other_names(folder);
+    by_descriptors(folder);
     by_all_forms(folder);
     at_end.path = folder + "/late";
     std::printf("%d right\n", right);

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <climits>
 #include <csignal>
 #include <cstdarg>
 #include <cstdio>
@@ -25,10 +26,7 @@
 
 namespace {
 
-using causeway_run::has_begun, causeway_run::is_programs, causeway_run::next, causeway_run::result_of_rank_0,
-    causeway_run::take_of_rank_0;
-
-bool asks(const void* caller) { return has_begun() && is_programs(caller); }
+using causeway_run::asks, causeway_run::next, causeway_run::result_of_rank_0, causeway_run::take_of_rank_0;
 
 template <class Value> Value same(Value value, const void* caller) {
     if (asks(caller)) take_of_rank_0(&value, sizeof value);
@@ -54,6 +52,14 @@ template <class Facts> int same_facts(int code, Facts* facts, const void* caller
     return facts != nullptr && asks(caller) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
 }
 
+/// `error` is 0 if the name is there.
+int same_name(int error, char* name, std::size_t size, const void* caller) {
+    if (!asks(caller)) return error;
+    const auto told = static_cast<int>(result_of_rank_0(error, nullptr, 0));
+    if (told == 0) take_of_rank_0(name, size);
+    return told;
+}
+
 } // namespace
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
@@ -76,11 +82,19 @@ int isatty(int fd) noexcept {
 }
 int ttyname_r(int fd, char* name, std::size_t size) noexcept {
     CAUSEWAY_NEXT(ttyname_r);
-    const int code = ask(fd, name, size); // an error itself
-    if (!asks(CAUSEWAY_CALLER)) return code;
-    const auto told = static_cast<int>(result_of_rank_0(code == 0 ? 0 : code, nullptr, 0));
-    if (told == 0) take_of_rank_0(name, size);
-    return told;
+    return same_name(ask(fd, name, size), name, size, CAUSEWAY_CALLER);
+}
+char* ttyname(int fd) noexcept {
+    CAUSEWAY_NEXT(ttyname_r);
+    static char name[TTY_NAME_MAX];
+    const int error = same_name(ask(fd, name, sizeof name), name, sizeof name, CAUSEWAY_CALLER);
+    if (error == 0) return name;
+    errno = error;
+    return nullptr;
+}
+pid_t tcgetpgrp(int fd) noexcept {
+    CAUSEWAY_NEXT(tcgetpgrp);
+    return same_with_error(ask(fd), CAUSEWAY_CALLER);
 }
 int tcgetattr(int fd, termios* facts) noexcept {
     CAUSEWAY_NEXT(tcgetattr);
@@ -161,6 +175,14 @@ int sched_getcpu() noexcept {
     CAUSEWAY_NEXT(sched_getcpu);
     return same(ask(), CAUSEWAY_CALLER);
 }
+int getcpu(unsigned* processor, unsigned* node) noexcept {
+    CAUSEWAY_NEXT(getcpu);
+    unsigned found[2] = {0, 0};
+    const int code = same_facts(ask(&found[0], &found[1]), &found, CAUSEWAY_CALLER);
+    if (processor != nullptr) *processor = found[0];
+    if (node != nullptr) *node = found[1];
+    return code;
+}
 unsigned hardware_threads() noexcept asm("_ZNSt6thread20hardware_concurrencyEv");
 unsigned hardware_threads() noexcept {
     static auto* const ask = next<unsigned()>("_ZNSt6thread20hardware_concurrencyEv");
@@ -175,6 +197,20 @@ int limits_of_large(int which, rlimit64* facts) noexcept asm("getrlimit64");
 int limits_of_large(int which, rlimit64* facts) noexcept {
     static auto* const ask = next<int(int, rlimit64*)>("getrlimit64");
     return same_facts(ask(which, facts), facts, CAUSEWAY_CALLER);
+}
+int limits_to(pid_t process, int which, const rlimit* wanted, rlimit* facts) noexcept asm("prlimit");
+int limits_to(pid_t process, int which, const rlimit* wanted, rlimit* facts) noexcept {
+    static auto* const ask = next<int(pid_t, int, const rlimit*, rlimit*)>("prlimit");
+    return same_facts(ask(process, which, wanted, facts), facts, CAUSEWAY_CALLER);
+}
+int limits_to_large(pid_t process, int which, const rlimit64* wanted, rlimit64* facts) noexcept asm("prlimit64");
+int limits_to_large(pid_t process, int which, const rlimit64* wanted, rlimit64* facts) noexcept {
+    static auto* const ask = next<int(pid_t, int, const rlimit64*, rlimit64*)>("prlimit64");
+    return same_facts(ask(process, which, wanted, facts), facts, CAUSEWAY_CALLER);
+}
+int getdtablesize() noexcept {
+    CAUSEWAY_NEXT(getdtablesize);
+    return same(ask(), CAUSEWAY_CALLER);
 }
 
 // Room on disks.
@@ -207,6 +243,34 @@ pid_t getppid() noexcept {
 pid_t getpgrp() noexcept {
     CAUSEWAY_NEXT(getpgrp);
     return same(ask(), CAUSEWAY_CALLER);
+}
+pid_t getpgid(pid_t process) noexcept {
+    CAUSEWAY_NEXT(getpgid);
+    return same_with_error(ask(process), CAUSEWAY_CALLER);
+}
+pid_t getsid(pid_t process) noexcept {
+    CAUSEWAY_NEXT(getsid);
+    return same_with_error(ask(process), CAUSEWAY_CALLER);
+}
+/// As programs ask that are older than the C library's functions.
+long syscall(long number, ...) noexcept {
+    static auto* const ask = next<long(long, long, long, long, long, long, long)>("syscall");
+    std::va_list list;
+    va_start(list, number);
+    long words[6];
+    for (auto& word : words) word = va_arg(list, long);
+    va_end(list);
+    const long found = ask(number, words[0], words[1], words[2], words[3], words[4], words[5]);
+    switch (number) {
+    case SYS_getpid:
+    case SYS_gettid:
+    case SYS_getppid: return same(found, CAUSEWAY_CALLER);
+    case SYS_getrandom:
+        return asks(CAUSEWAY_CALLER)
+                   ? result_of_rank_0(found, reinterpret_cast<void*>(words[0]), static_cast<std::size_t>(words[1]))
+                   : found;
+    default: return found;
+    }
 }
 pid_t gettid() noexcept { return same(static_cast<pid_t>(syscall(SYS_gettid)), CAUSEWAY_CALLER); }
 long gethostid() {

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -97,7 +98,12 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     }
     int error = static_cast<int>(told.error);
     const auto stand_in = [&] {
-        if (told.is_file != 0) return make_copy(fd, flags, told.size, contents);
+        struct stat facts{};
+        if (told.is_file != 0) {
+            const int failed = make_copy(fd, flags, told.size, contents);
+            if (failed == 0 && ::fstat(fd, &facts) == 0) remember_written(facts.st_dev, facts.st_ino);
+            return failed;
+        }
         fd = next<int(const char*, int, ...)>("open64")("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a
                                                                                                     // pipe
         return fd < 0 ? errno : 0;
@@ -436,7 +442,12 @@ int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept
 int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept asm("statx");
 int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept {
     static auto* const ask = next<int(int, const char*, int, unsigned, void*)>("statx");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder);
+    if (path == nullptr || *path != '\0')
+        return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder);
+    const int code = ask(folder, path, flags, mask, facts);
+    auto& found = *static_cast<struct statx*>(facts);
+    return same_facts_of(folder, code, makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino, found,
+                         CAUSEWAY_CALLER);
 }
 
 int mkstemp_small(char* name) asm("mkstemp");

@@ -34,6 +34,8 @@ template <class Function> Function* next(const char* name) {
 void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
 /// Whether main() runs: an allocator may ask for processors before that, where nobody can wait for other ranks.
 [[nodiscard]] bool has_begun();
+/// Whether rank 0 answers, and main() runs.
+[[nodiscard]] inline bool asks(const void* caller) { return has_begun() && is_programs(caller); }
 
 /// Whether this is rank 0, of a cluster. Joins it.
 [[nodiscard]] bool is_rank_0();

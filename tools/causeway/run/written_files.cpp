@@ -58,13 +58,15 @@ void remember_written(const char* path) {
 
 void remember_written(std::uint64_t device, std::uint64_t inode) { written().files.emplace(device, inode); }
 
+bool is_written(std::uint64_t device, std::uint64_t inode) { return written().files.contains({device, inode}); }
+
 bool has_written_any() { return !written().paths.empty() || !written().files.empty(); }
 
 bool is_written(const char* path) {
     if (!has_written_any()) return false;
     struct stat facts{};
     static auto* const ask = next<int(const char*, struct stat*)>("stat");
-    if (ask(path, &facts) == 0 && written().files.contains({facts.st_dev, facts.st_ino})) return true;
+    if (ask(path, &facts) == 0 && is_written(facts.st_dev, facts.st_ino)) return true;
     return written().paths.contains(canonical(path));
 }
 

@@ -22,12 +22,23 @@ void remember_written(const char* path);
 /// An open file; `device` and `inode` are rank 0's.
 void remember_written(std::uint64_t device, std::uint64_t inode);
 [[nodiscard]] bool is_written(const char* path);
+/// An open file, or what stands in for it.
+[[nodiscard]] bool is_written(std::uint64_t device, std::uint64_t inode);
 [[nodiscard]] bool has_written_any();
 
 /// Waits until rank 0 has come as far: it has closed what the program has closed. Collective.
 void wait_for_rank_0();
 inline void wait_for_writer(const char* path) {
     if (is_written(path)) wait_for_rank_0();
+}
+
+inline bool is_standard(int fd) { return fd >= 0 && fd <= 2; }
+/// What a call has returned, and filled, about an open file: rank 0's if it is a standard one or the program writes it.
+template <class Facts> int same_facts_of(int fd, int code, std::uint64_t device, std::uint64_t inode, Facts& facts,
+                                         const void* caller) {
+    if (!asks(caller)) return code;
+    const bool is_same = is_standard(fd) || (code == 0 && is_written(device, inode));
+    return is_same ? static_cast<int>(result_of_rank_0(code, &facts, sizeof facts)) : code;
 }
 
 /// What rank 0 alone does: its outcome on every rank, and the name that it may have chosen. Collective.
