@@ -7,6 +7,7 @@
 #include "base/processors.hpp"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -104,7 +105,12 @@ void start_mpi() {
 cluster_link::cluster_link(const cluster_calls& platform, bool is_mpi_ours) : m_platform(platform) {
     MPI_Comm_rank(MPI_COMM_WORLD, &m_rank);
     MPI_Comm_size(MPI_COMM_WORLD, &m_ranks);
-    for (auto* const made : {&m_collective, &m_messages, &m_data}) MPI_Comm_dup(MPI_COMM_WORLD, made);
+    // At once, and waited for with pauses: MPI_Comm_dup looks without one, as long as the other rank has no processor.
+    std::array<MPI_Request, 3> made;
+    MPI_Comm_idup(MPI_COMM_WORLD, &m_collective, &made[0]);
+    MPI_Comm_idup(MPI_COMM_WORLD, &m_messages, &made[1]);
+    MPI_Comm_idup(MPI_COMM_WORLD, &m_data, &made[2]);
+    for (const auto each : made) wait(each);
     MPI_Comm_set_errhandler(m_messages, MPI_ERRORS_RETURN); // the platform says more about what is too long
 #ifdef MPICH_VERSION
     // 4.0.2 asks this handler about requests of all communicators.
