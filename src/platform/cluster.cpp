@@ -126,6 +126,7 @@ void cluster::join() {
 void cluster::meet(meeting& at) const {
     if (m_meets.exchange(true))
         give_up("call from a second thread: it needs the other ranks while another thread of this rank waits for them");
+    if (m_thread.load(std::memory_order_relaxed) != std::thread::id() && !is_programs_thread()) m_asked_beside = true;
     const auto why = static_cast<std::uint64_t>(at.why);
     // What is compared is what is shown where it differs: another thread's call may go into the record meanwhile.
     const call_record record = m_record;
@@ -164,7 +165,9 @@ void cluster::part(const meeting& at, const call_record& compared) const {
 
 void cluster::end_parted(const std::string& difference) const {
     std::string why = "the programs of the ranks have parted: " + difference;
-    if (const auto second = m_second.load(); second != api_call::none)
+    if (m_asked_beside)
+        why += "; on this rank with a question of a second thread, as for the status of an event";
+    else if (const auto second = m_second.load(); second != api_call::none)
         why += "; on this rank with a call from a second thread: " + name_of(second);
     why += ". Ranks must not differ in time, random numbers, process numbers, input or threads.";
     if (!m_strict) why += " CAUSEWAY_STRICT=1 stops at the first call that differs.";

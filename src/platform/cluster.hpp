@@ -214,6 +214,8 @@ class cluster {
     std::atomic<std::thread::id> m_thread; ///< the program's, that has made the last call of the record
     std::atomic<bool> m_in_call{false}; ///< of that thread
     std::atomic<api_call> m_second{api_call::none}; ///< the last call with which a thread has taken over from another
+    /// Whether a thread that has not made the last call has asked what all ranks answer alike.
+    mutable std::atomic<bool> m_asked_beside{false};
     static inline thread_local unsigned s_paused = 0; ///< see pause
     mutable std::atomic<bool> m_meets{false}; ///< a thread is where all ranks meet
     std::atomic<bool> m_ends{false};

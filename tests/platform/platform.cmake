@@ -173,6 +173,7 @@ parting_test(bare "rank 1 of 2 has no device of its own, which a context needs o
 parting_test(killed "signal 9|KILLED BY SIGNAL: 9")
 parting_test(callback "clEnqueueMarkerWithWaitList in a callback")
 parting_test(second "call from a second thread: clEnqueueMarkerWithWaitList while another thread calls, last in call number 9, clFinish.#2.")
+parting_test(beside "rank 1 has made 9 calls.*; on this rank with a question of a second thread, as for the status of an event")
 parting_test(asking "call from a second thread|threads of one rank ask the others at a time|asked for different things")
 parting_test(left "rank 0 has left its program, and this one waits for it")
 parting_test(left_early.2 "rank 0 has left its program, and this one waits for it")

@@ -213,6 +213,17 @@ int main(int argc, char** argv) {
             clSetUserEventStatus(gate, CL_COMPLETE);
         });
     }
+    if (what == "beside") {
+        // A thread that asks has no order with the calls of another.
+        cl_event over = nullptr;
+        clEnqueueMarkerWithWaitList(queue, 0, nullptr, &over);
+        if (is_other) fill(64);
+        std::thread([over] {
+            cl_int status = 0;
+            clGetEventInfo(over, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        }).join();
+        if (is_first) fill(64);
+    }
     if (what == "asking") {
         auto* const gate = clCreateUserEvent(context, &code);
         cl_event over = nullptr;
