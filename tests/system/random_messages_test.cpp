@@ -210,5 +210,122 @@ TEST_F(random_messages, of_both_ways_at_once_are_delivered_or_refused) {
     EXPECT_GT(accepted, calls() / 100);
 }
 
+/// Calls of MPI with MPI_CL_MEM on one side, whose other side is a right command.
+class random_mpi_calls : public random_messages {
+  protected:
+    void SetUp() override {
+        random_messages::SetUp();
+        MPI_Comm_get_errhandler(MPI_COMM_WORLD, &m_before);
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN); // what requests fail with goes there
+    }
+    void TearDown() override {
+        MPI_Comm_set_errhandler(MPI_COMM_WORLD, m_before);
+        MPI_Errhandler_free(&m_before);
+        random_messages::TearDown();
+    }
+    static int class_of(int code) {
+        int found = MPI_SUCCESS;
+        MPI_Error_class(code, &found);
+        return found;
+    }
+    int any_count() {
+        static constexpr std::array<int, 3> odd{-1, INT_MIN, 0};
+        return one_of(6) ? odd[below(odd.size())] : static_cast<int>(below(size + 1));
+    }
+
+  private:
+    MPI_Errhandler m_before = MPI_ERRHANDLER_NULL;
+};
+
+TEST_F(random_mpi_calls, are_delivered_or_refused) {
+    std::uint64_t refused = 0, delivered = 0, truncated = 0;
+    bytes host(2 * size);
+    for (std::uint64_t i = 0; i < calls(); ++i) {
+        auto& of = m_slots[below(3)];
+        const auto offset = below(of.bytes), length = below(of.bytes - offset + 1);
+        const bool device_sends = one_of(2), blocks = one_of(2);
+        const int tag = static_cast<int>(below(3)), count = any_count(), rank = any_rank();
+        const int called_tag = one_of(8) ? any_tag() : device_sends && one_of(4) ? MPI_ANY_TAG : tag;
+        const bool is_any = device_sends && rank == MPI_ANY_SOURCE;
+        const auto what = "call " + std::to_string(i) + (device_sends ? ": receive of " : ": send of ") +
+                          std::to_string(count) + ", rank " + std::to_string(rank) + ", tag " +
+                          std::to_string(called_tag) + ", the device's " + std::to_string(length);
+        const bool is_right = count >= 0 && (rank == 0 || rank == MPI_PROC_NULL || is_any) &&
+                              ((called_tag >= 0 && called_tag <= largest_tag()) ||
+                               (device_sends && called_tag == MPI_ANY_TAG));
+        const bool matches = is_right && rank != MPI_PROC_NULL &&
+                             (called_tag == tag || (device_sends && called_tag == MPI_ANY_TAG));
+        if (is_right && rank != MPI_PROC_NULL && !matches) continue; // it would have no end
+        for (auto& each : host) each = static_cast<unsigned char>(below(256));
+        const auto host_before = host;
+        event other;
+        if (matches) {
+            const auto& on = m_queues[below(2)];
+            other = device_sends ? enqueue_send(on.get(), {of.buffer, offset, length}, 0, tag, m_self)
+                                 : enqueue_receive(on.get(), {of.buffer, offset, length}, 0, tag, m_self);
+        }
+        MPI_Status status;
+        MPI_Request request = MPI_REQUEST_NULL;
+        int code = MPI_SUCCESS;
+        if (blocks) {
+            code = device_sends ? MPI_Recv(host.data(), count, MPI_CL_MEM, rank, called_tag, m_self, &status)
+                                : MPI_Send(host.data(), count, MPI_CL_MEM, rank, called_tag, m_self);
+        } else {
+            code = device_sends ? MPI_Irecv(host.data(), count, MPI_CL_MEM, rank, called_tag, m_self, &request)
+                                : MPI_Isend(host.data(), count, MPI_CL_MEM, rank, called_tag, m_self, &request);
+            if (code == MPI_SUCCESS) code = MPI_Wait(&request, &status);
+        }
+        if (!is_right) {
+            ++refused;
+            const auto found = class_of(code);
+            ASSERT_TRUE((found == MPI_ERR_COUNT && count < 0) || found == MPI_ERR_RANK || found == MPI_ERR_TAG)
+                << what << ": " << found;
+            ASSERT_EQ(host, host_before) << what;
+            ASSERT_NO_FATAL_FAILURE(expect_models(what));
+            continue;
+        }
+        int got = -1;
+        if (device_sends) MPI_Get_count(&status, MPI_BYTE, &got);
+        if (rank == MPI_PROC_NULL) {
+            ASSERT_EQ(code, MPI_SUCCESS) << what;
+            if (device_sends) {
+                ASSERT_EQ(got, 0) << what;
+            }
+            ASSERT_EQ(host, host_before) << what;
+            continue;
+        }
+        const auto asked = static_cast<std::size_t>(count);
+        const bool is_cut = device_sends ? asked < length : asked > length;
+        ++(is_cut ? truncated : delivered);
+        // Of a message that is too long the sender may hear or not.
+        const auto end = wait(other.get());
+        if (device_sends) {
+            ASSERT_EQ(class_of(code), is_cut ? MPI_ERR_TRUNCATE : MPI_SUCCESS) << what;
+            ASSERT_TRUE(end == CL_COMPLETE || (is_cut && end == CL_TRANSFER_MESSAGE_TRUNCATED)) << what << ": " << end;
+            ASSERT_TRUE(std::equal(host.begin() + count, host.end(), host_before.begin() + count)) << what;
+            if (!is_cut) {
+                ASSERT_EQ(got, static_cast<int>(length)) << what;
+                ASSERT_EQ(status.MPI_SOURCE, 0) << what;
+                ASSERT_EQ(status.MPI_TAG, tag) << what;
+                ASSERT_TRUE(std::equal(of.model + offset, of.model + offset + length, host.begin())) << what;
+                const auto rest = static_cast<std::ptrdiff_t>(length);
+                ASSERT_TRUE(std::equal(host.begin() + rest, host.end(), host_before.begin() + rest)) << what;
+            }
+        } else {
+            ASSERT_TRUE(code == MPI_SUCCESS || (is_cut && class_of(code) == MPI_ERR_TRUNCATE)) << what << ": " << code;
+            ASSERT_EQ(end, is_cut ? CL_TRANSFER_MESSAGE_TRUNCATED : CL_COMPLETE) << what;
+            ASSERT_EQ(host, host_before) << what;
+            if (is_cut)
+                accept(of, offset, length);
+            else
+                std::memcpy(of.model + offset, host.data(), asked);
+        }
+        ASSERT_NO_FATAL_FAILURE(expect_models(what));
+    }
+    EXPECT_GT(refused, calls() / 20);
+    EXPECT_GT(delivered, calls() / 10);
+    EXPECT_GT(truncated, calls() / 10);
+}
+
 } // namespace
 } // namespace system_test
