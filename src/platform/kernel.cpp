@@ -265,7 +265,11 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
             require(next.memory->is(kind::mem), CL_INVALID_MEM_OBJECT);
             require(next.memory->context.get() == context.get(), CL_INVALID_MEM_OBJECT);
             // A driver would find out when a launch gives it the object, too late for this call.
-            require(!m_facts[index].is_image || next.memory->is_image(), CL_INVALID_MEM_OBJECT);
+            const auto& facts = m_facts[index];
+            require(!facts.is_image || next.memory->is_image(), CL_INVALID_MEM_OBJECT);
+            // PoCL 3.1 takes an image that the kernel may not read, or not write.
+            const auto forbidding = facts.how == access::read ? CL_MEM_WRITE_ONLY : CL_MEM_READ_ONLY;
+            require(!facts.is_image || (next.memory->flags & forbidding) == 0, CL_INVALID_ARG_VALUE);
         }
         next.what = kernel_argument::sort::memory;
         break;

@@ -35,6 +35,34 @@ TEST_F(refusals, a_kernel_that_takes_an_image_takes_no_buffer) {
     EXPECT_EQ(clSetKernelArg(pick.get(), 1, sizeof raw_buffer, &raw_buffer), CL_SUCCESS);
 }
 
+TEST_F(refusals, a_kernel_takes_no_image_that_it_may_not_read_or_may_not_write) {
+    for (auto* const device : devices()) {
+        cl_bool has_images = CL_FALSE;
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
+                  CL_SUCCESS);
+        if (has_images == CL_FALSE) GTEST_SKIP() << "a device has no images";
+    }
+    const auto program = build("__kernel void move(__read_only image2d_t from, __write_only image2d_t to) {"
+                               "    const sampler_t nearest = CLK_FILTER_NEAREST;"
+                               "    write_imageui(to, (int2)(0, 0), read_imageui(from, nearest, (int2)(0, 0)));"
+                               "}");
+    const auto kernel = kernel_of(program, "move");
+    const cl_image_format format{CL_RGBA, CL_UNSIGNED_INT8};
+    cl_image_desc shape{};
+    shape.image_type = CL_MEM_OBJECT_IMAGE2D;
+    shape.image_width = shape.image_height = 4;
+    for (const cl_mem_flags flags : {CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY, CL_MEM_READ_WRITE}) {
+        cl_int code = CL_SUCCESS;
+        const buffer_handle image(clCreateImage(context(), flags, &format, &shape, nullptr, &code));
+        ASSERT_EQ(code, CL_SUCCESS);
+        auto* const raw = image.get();
+        EXPECT_EQ(clSetKernelArg(kernel.get(), 0, sizeof raw, &raw),
+                  flags == CL_MEM_WRITE_ONLY ? CL_INVALID_ARG_VALUE : CL_SUCCESS);
+        EXPECT_EQ(clSetKernelArg(kernel.get(), 1, sizeof raw, &raw),
+                  flags == CL_MEM_READ_ONLY ? CL_INVALID_ARG_VALUE : CL_SUCCESS);
+    }
+}
+
 TEST_F(refusals, a_command_that_its_driver_refuses_fails_on_every_rank) {
     const auto program = build(
         "__kernel __attribute__((reqd_work_group_size(4, 1, 1))) void fours(__global uint* data) {"
