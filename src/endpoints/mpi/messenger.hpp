@@ -76,7 +76,10 @@ struct wire_header {
         fills_device_window = 16 ///< of `rts` and `eager`: it is going to
     };
     [[nodiscard]] static std::uint64_t of_end(bool device, bool maps) {
-        return (device || maps ? is_device : 0) | (maps ? maps_at_once : 0);
+        std::uint64_t bits = 0;
+        if (device || maps) bits |= is_device;
+        if (maps) bits |= maps_at_once;
+        return bits;
     }
     [[nodiscard]] bool has(ability which) const { return (abilities & which) != 0; }
     [[nodiscard]] end_kind end() const {
