@@ -11,6 +11,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <iterator>
 #include <set>
 #include <string>
 #include <thread>
@@ -184,10 +185,10 @@ void cluster_link::look_for_leavers(bool is_quiet) {
     m_seen = own;
     hear_farewells();
     // What leavers had to say, they have said before: it is here, if it comes at all.
-    if (!m_left.empty() && poll()) return;
+    if (!m_left.empty() && m_requests.poll()) return;
     for (const auto& [rank, at] : m_left) {
-        const bool owes = is_quiet && std::any_of(m_active.begin(), m_active.end(), [rank = rank](const message& one) {
-                              return one.direction == message::way::in && one.peer == rank;
+        const bool owes = is_quiet && std::any_of(m_moving.begin(), m_moving.end(), [rank = rank](const moving& one) {
+                              return one.rest.direction == message::way::in && one.rest.peer == rank;
                           });
         if (!owes && !(stands && (at.calls < own.calls || at.met < own.met))) continue;
         give_up(("rank " + std::to_string(rank) +
@@ -279,58 +280,28 @@ void cluster_link::add(const message& added) {
     m_bell.notify_one();
 }
 
-void cluster_link::start(const message& next) {
-    const int count = static_cast<int>(std::min(piece, next.size)); // the rest follows when this is over
+void cluster_link::start(moving& next) {
+    const auto& rest = next.rest;
+    const int count = static_cast<int>(std::min(piece, rest.size)); // what is behind it follows when this is over
     MPI_Request request = MPI_REQUEST_NULL;
-    check(next.direction == message::way::out
-              ? MPI_Isend(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request)
-              : MPI_Irecv(next.bytes, count, MPI_BYTE, next.peer, next.tag, m_messages, &request));
-    m_requests.push_back(request);
-    m_active.push_back(next);
+    check(rest.direction == message::way::out
+              ? MPI_Isend(rest.bytes, count, MPI_BYTE, rest.peer, rest.tag, m_messages, &request)
+              : MPI_Irecv(rest.bytes, count, MPI_BYTE, rest.peer, rest.tag, m_messages, &request));
+    m_requests.add(request, next);
 }
 
-void cluster_link::check_end(const message& done, int code) {
-    int kind = MPI_SUCCESS;
-    MPI_Error_class(code, &kind);
-    if (kind == MPI_ERR_TRUNCATE) done.over(done.data, false);
-    check(code);
-}
-
-bool cluster_link::poll() {
-    if (m_requests.empty()) return false;
-    m_indices.resize(m_requests.size());
-    m_statuses.resize(m_requests.size());
-    int count = 0;
-    int code = MPI_SUCCESS;
-    // Open MPI's MPI_Testsome makes no progress when something was complete already.
-    for (int tries = 0; tries < 2 && count == 0; ++tries)
-        code = MPI_Testsome(static_cast<int>(m_requests.size()), m_requests.data(), &count, m_indices.data(),
-                            m_statuses.data());
-    if (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS) check(code);
-    if (count == 0 || count == MPI_UNDEFINED) return false;
-    std::vector<message> over;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-        const auto& done = over.emplace_back(m_active[static_cast<std::size_t>(m_indices[i])]);
-        if (code != MPI_SUCCESS) check_end(done, m_statuses[i].MPI_ERROR);
+void cluster_link::moving::over(const arrival& result) {
+    if (result.too_long) rest.over(rest.data, false);
+    if (result.error) link.give_up(("a message of the platform: " + result.error.message).c_str());
+    if (rest.size > piece) {
+        rest.bytes = static_cast<char*>(rest.bytes) + piece;
+        rest.size -= piece;
+        link.start(*this);
+        return;
     }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < m_requests.size(); ++i) {
-        if (m_requests[i] == MPI_REQUEST_NULL) continue;
-        m_requests[kept] = m_requests[i];
-        m_active[kept++] = m_active[i];
-    }
-    m_requests.resize(kept);
-    m_active.resize(kept);
-    for (auto& done : over) {
-        if (done.size > piece) {
-            done.bytes = static_cast<char*>(done.bytes) + piece;
-            done.size -= piece;
-            start(done);
-        } else {
-            done.over(done.data, true);
-        }
-    }
-    return true;
+    const auto done = rest;
+    link.m_moving.erase(self);
+    done.over(done.data, true);
 }
 
 void cluster_link::run() {
@@ -342,16 +313,21 @@ void cluster_link::run() {
         {
             std::unique_lock lock(m_mutex);
             // The program may wait for other messages than these.
-            if (m_requests.empty()) m_bell.wait_for(lock, long_wait, [this] { return !m_added.empty() || m_stopping; });
+            if (m_requests.size() == 0)
+                m_bell.wait_for(lock, long_wait, [this] { return !m_added.empty() || m_stopping; });
             taken.swap(m_added);
-            if (m_stopping && taken.empty() && m_requests.empty()) {
+            if (m_stopping && taken.empty() && m_requests.size() == 0) {
                 m_stopped = true;
                 m_bell.notify_all();
                 return;
             }
         }
-        for (const auto& next : taken) start(next);
-        const bool moved = poll() || !taken.empty();
+        for (const auto& next : taken) {
+            auto& begun = m_moving.emplace_back(*this, next);
+            begun.self = std::prev(m_moving.end());
+            start(begun);
+        }
+        const bool moved = m_requests.poll() || !taken.empty();
         taken.clear();
         if (moved)
             patient.moved();

@@ -4,16 +4,17 @@
 #pragma once
 
 #include "base/cluster_calls.hpp"
+#include "comm/request_set.hpp"
 
-#include <thread>
-#include <atomic>
 #include <mpi.h>
 
 #include <array>
+#include <atomic>
 #include <condition_variable>
 #include <list>
 #include <mutex>
 #include <set>
+#include <thread>
 #include <vector>
 
 namespace causeway::comm {
@@ -61,17 +62,24 @@ class cluster_link {
         message_over over;
         void* data;
     };
+    /// A message under way, piece by piece.
+    struct moving final : operation {
+        moving(cluster_link& of, const message& which) : link(of), rest(which) {}
+        void over(const arrival& result) override;
+
+        cluster_link& link;
+        message rest;
+        std::list<moving>::iterator self;
+    };
 
     void require_open();
     /// In the program's thread, which has come to its end.
     [[noreturn]] void give_up_at_end(const char* why);
     void add(const message& added);
     void run();
-    void start(const message& next);
-    bool poll();
+    void start(moving& next);
     void wait(MPI_Request request);
     void check(int code);
-    void check_end(const message& done, int code);
     /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
     void look_for_leavers(bool is_quiet);
     void hear_farewells();
@@ -119,10 +127,8 @@ class cluster_link {
         progress at;
     };
     std::vector<leaver> m_left;
-    std::vector<MPI_Request> m_requests;
-    std::vector<message> m_active;
-    std::vector<int> m_indices;
-    std::vector<MPI_Status> m_statuses;
+    request_set m_requests;
+    std::list<moving> m_moving;
 };
 
 } // namespace causeway::comm

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "comm/port.hpp"
+#include "comm/request_set.hpp"
 
 #include <mpi.h>
 
 #include <deque>
 #include <functional>
 #include <mutex>
-#include <utility>
 #include <optional>
 #include <vector>
 
@@ -44,14 +44,14 @@ class mpi_port final : public port {
 
     /// Completes `done` with a request that somebody else made. `request` must be active or null; a persistent one is
     /// inactive afterwards.
-    void watch(MPI_Request request, operation& done);
+    void watch(MPI_Request request, operation& done) { m_requests.watch(request, done); }
 
     void send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) override;
     void receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) override;
-    void cancel_receive(operation& done) override;
-    void abandon(operation& done) override;
-    bool poll() override;
-    [[nodiscard]] bool busy() const override { return !m_requests.empty(); }
+    void cancel_receive(operation& done) override { m_requests.cancel(done); }
+    void abandon(operation& done) override { m_requests.abandon(done); }
+    bool poll() override { return m_requests.poll(); }
+    [[nodiscard]] bool busy() const override { return m_requests.size() != 0; }
     [[nodiscard]] std::size_t requests() const override { return m_requests.size(); }
     [[nodiscard]] int largest_tag() const override;
     [[nodiscard]] int ranks(int space) const override;
@@ -67,11 +67,6 @@ class mpi_port final : public port {
         int own_rank;
     };
 
-    void add(MPI_Request request, operation& done);
-    [[nodiscard]] std::size_t find(const operation& done) const;
-    void remove(std::size_t index);
-    bool poll_one_by_one();
-    bool tell();
     [[nodiscard]] MPI_Comm comm_of(int space) const;
     void hang_ending();
     int attach(MPI_Comm comm, MPI_Comm used, bool is_private, const std::function<void(int)>& closing);
@@ -82,12 +77,7 @@ class mpi_port final : public port {
     std::deque<space> m_spaces;
     std::function<void()> m_ending; // set once MPI_Finalize is hooked
 
-    // One array for MPI_Testsome: a fraction of the cost of a test each.
-    std::vector<MPI_Request> m_requests;
-    std::vector<operation*> m_operations;
-    std::vector<int> m_indices;
-    std::vector<MPI_Status> m_statuses;
-    std::vector<std::pair<operation*, arrival>> m_over; // to be told; null if abandoned meanwhile
+    request_set m_requests;
 };
 
 } // namespace causeway::comm
