@@ -29,6 +29,11 @@ foreach(runtime ${runtimes})
   causeway_test(faults.${runtime}.2 LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 900
     COMMAND $<TARGET_FILE:fault_tests> --gtest_filter=-*graph_faults*)
 endforeach()
+# Heaps in windows, over a link of host memory.
+foreach(runtime ${runtimes})
+  causeway_test(faults.one_sided_by_link.${runtime} LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 300
+    COMMAND env CAUSEWAY_BRIDGE=host $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults*)
+endforeach()
 # Blocking calls as on graphics cards, whose copies go into the program's queue.
 if(NOT CAUSEWAY_SANITIZE)
   foreach(runtime ${runtimes})

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// One-sided commands with every call that one side makes failing once.
+#include "faults/scenes.hpp"
+
+#include <causeway/symmetric.h>
+
+#include <mpi.h>
+
+#include <thread>
+
+using namespace faults;
+using support::bytes;
+
+namespace {
+
+constexpr std::size_t small = 1000, large = (300 << 10) + 5;
+
+/// Each PE puts into the next one's heap, waits for the signal of the one before, and gets what never changes.
+class one_sided_scenario final : public scenario {
+  public:
+    one_sided_scenario(cl_device_id device, MPI_Comm comm, std::size_t size)
+        : m_scene(device),
+          m_other_queue(support::make_queue(m_scene.context(), device, support::queue_order::in_order)), m_size(size),
+          m_sent(m_scene, size), m_got(m_scene, size) {
+        if (causeway_symmetric_init(m_scene.context(), device, comm, std::size_t{4} << 20) != CL_SUCCESS)
+            throw std::runtime_error(causeway_error_last_message());
+        m_pe = causeway_symmetric_pe();
+        m_peer = (m_pe + 1) % causeway_symmetric_pes();
+        m_put = causeway_symmetric_calloc(size, 1);
+        m_constant = causeway_symmetric_calloc(size, 1);
+        m_signal = static_cast<std::uint64_t*>(causeway_symmetric_calloc(1, sizeof *m_signal));
+        const auto own = constant_of(m_pe);
+        EXPECT_EQ(causeway_symmetric_put(m_constant, own.data(), size, m_pe), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    }
+    one_sided_scenario(const one_sided_scenario&) = delete;
+    one_sided_scenario& operator=(const one_sided_scenario&) = delete;
+    ~one_sided_scenario() override { EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS); }
+
+    void reset() override {
+        ++m_run;
+        m_source = put_by(m_pe);
+        m_sent.fill(m_source);
+        m_got.fill(support::pattern(m_size, 0));
+    }
+
+    std::vector<started> start() override {
+        std::vector<started> all;
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueuePutSignal(m_scene.queue(), m_sent.buffer(), CL_FALSE, m_sent.offset(), m_size, m_put,
+                                      m_signal, m_run, CL_SIGNAL_SET, m_peer, 0, nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueGet(m_scene.queue(), m_got.buffer(), CL_FALSE, m_got.offset(), m_size, m_constant, m_peer,
+                                0, nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSignalWait(m_other_queue.get(), CL_FALSE, m_signal, CL_COMPARE_EQ, m_run, 0, nullptr,
+                                       event);
+        }));
+        all.back().waits_for_message = true;
+        return all;
+    }
+
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        m_sent.expect(m_source, m_size, true, failed);
+        const auto &got = endings[1], &waited = endings[2];
+        m_got.expect(constant_of(m_peer), got.succeeded() ? m_size : got.moved, got.refused != CL_SUCCESS, failed);
+        if (!waited.succeeded()) return;
+        bytes seen(m_size);
+        EXPECT_EQ(causeway_symmetric_get(seen.data(), m_put, m_size, m_pe), CL_SUCCESS);
+        const auto all = causeway_symmetric_pes();
+        EXPECT_TRUE(support::same_bytes(put_by((m_pe + all - 1) % all), seen));
+    }
+
+    void touch() override {
+        m_sent.touch();
+        m_got.touch();
+    }
+    std::vector<cl_context> contexts() const override { return {m_scene.context()}; }
+    std::vector<cl_command_queue> queues() const override { return {m_scene.queue(), m_other_queue.get()}; }
+    bool has_messages() const override { return true; }
+
+  private:
+    [[nodiscard]] bytes constant_of(int pe) const { return support::pattern(m_size, 1000 + std::uint64_t(pe)); }
+    [[nodiscard]] bytes put_by(int pe) const { return support::pattern(m_size, 7 * m_run + std::uint64_t(pe)); }
+
+    device_scene m_scene;
+    support::queue_handle m_other_queue; // a wait holds back what is behind it
+    std::size_t m_size;
+    framed_range m_sent, m_got;
+    int m_pe = 0, m_peer = 0;
+    void *m_put = nullptr, *m_constant = nullptr;
+    std::uint64_t* m_signal = nullptr;
+    bytes m_source;
+    std::uint64_t m_run = 0;
+};
+
+class pes final : public team {
+  public:
+    explicit pes(int leader) : m_leader(leader) { MPI_Comm_rank(MPI_COMM_WORLD, &m_rank); }
+    bool leads() const override { return m_rank == m_leader; }
+    bool any(bool mine) override {
+        int all = mine ? 1 : 0;
+        MPI_Request request = MPI_REQUEST_NULL;
+        MPI_Iallreduce(MPI_IN_PLACE, &all, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD, &request);
+        // The ranks share the processors with those that they wait for.
+        for (int done = 0; done == 0; std::this_thread::yield()) MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+        return all != 0;
+    }
+
+  private:
+    int m_leader, m_rank = 0;
+};
+
+class one_sided_faults : public testing::TestWithParam<support::device_under_test> {
+  protected:
+    static void fail_calls(std::size_t size, int leader = 0) {
+        const support::option_scope keep("keep", "0");
+        one_sided_scenario run(GetParam().device, MPI_COMM_WORLD, size);
+        pes together(leader);
+        fail_every_call(run, together);
+    }
+};
+INSTANTIATE_TEST_SUITE_P(devices, one_sided_faults, testing::ValuesIn(one_device_each()),
+                         [](const auto& info) { return info.param.name; });
+
+} // namespace
+
+TEST_P(one_sided_faults, of_small_puts) { fail_calls(small); }
+
+TEST_P(one_sided_faults, of_large_puts) { fail_calls(large); }
