@@ -8,7 +8,7 @@
 #include <causeway/buffer.h>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 cl_mem causeway_buffer_create(cl_context context, cl_device_id device, cl_mem_flags flags, size_t size,
                               cl_int* errcode_ret) {

@@ -13,7 +13,7 @@
 #include <cstring>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

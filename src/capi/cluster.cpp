@@ -16,6 +16,8 @@
 
 namespace causeway::capi {
 
+using namespace core;
+
 namespace {
 
 comm::cluster_link* link = nullptr; // made once, never destroyed
@@ -124,7 +126,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         capi::platform = calls;
         link = new comm::cluster_link(*calls, capi::started_mpi);
         // Exit handlers and MPI's attributes go last in, first out: the engine's come first.
-        (void)capi::mpi_runtime::instance().space_of(link->data());
+        (void)core::mpi_runtime::instance().space_of(link->data());
         link->at_finalize(capi::end_in_finalize);
         capi::process = ::getpid();
         std::atexit(capi::end_at_exit);
@@ -144,7 +146,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
         link->receive(from, tag, bytes, size, over, data);
     };
     calls->stands = [] { link->stand(); };
-    calls->exit_begins = [] { capi::runtime::instance().exit_begins(); };
+    calls->exit_begins = [] { core::runtime::instance().exit_begins(); };
     calls->send_buffer = capi::send_buffer;
     calls->receive_buffer = capi::receive_buffer;
     calls->give_up = [](const char* text) { link->give_up(text); };

@@ -11,6 +11,8 @@
 
 namespace causeway::capi {
 
+using namespace core;
+
 /// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Once.
 void end_messages();
 /// After that, where MPI is about to end on all ranks: waits until others have come so far, too, and ends the job if

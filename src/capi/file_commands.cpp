@@ -15,6 +15,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

@@ -21,6 +21,8 @@ struct causeway_graph {
 
 namespace causeway::capi {
 
+using namespace core;
+
 [[noreturn]] inline void refuse(const std::string& text) { throw transfer_error(status::invalid_value, text); }
 
 inline void require(const void* pointer, const char* what) {

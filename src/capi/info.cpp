@@ -12,6 +12,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

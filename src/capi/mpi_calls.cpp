@@ -14,6 +14,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

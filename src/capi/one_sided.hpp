@@ -14,6 +14,8 @@
 
 namespace causeway::capi {
 
+using namespace core;
+
 /// What each of them begins with.
 struct checked_command {
     checked_queue queue;

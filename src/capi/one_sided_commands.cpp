@@ -12,8 +12,11 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace causeway::capi {
+
+using namespace core;
 
 checked_command check_command(cl_command_queue queue) {
     if (cluster_of(queue) != nullptr)

@@ -17,7 +17,7 @@
 #include <utility>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 static_assert(sizeof(void*) == sizeof(int64_t), "the words of a wait list are its events");
 

@@ -9,6 +9,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_command_queue target_queue,
                                cl_mem target, cl_bool blocking, size_t source_offset, size_t target_offset, size_t size,

@@ -11,6 +11,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

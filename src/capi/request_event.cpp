@@ -11,7 +11,7 @@
 #include <set>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <causeway/symmetric.h>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

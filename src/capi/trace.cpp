@@ -12,6 +12,7 @@
 
 using namespace causeway;
 using namespace causeway::capi;
+using namespace causeway::core;
 
 int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_in_wait_list,
                            const cl_event* event_wait_list) {

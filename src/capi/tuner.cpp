@@ -23,7 +23,7 @@
 #include <string>
 
 using namespace causeway;
-using namespace causeway::capi;
+using namespace causeway::core;
 
 namespace {
 

@@ -7,7 +7,7 @@
 
 #include <string>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 triple copy_of(const size_t* given) {
     if (given == nullptr) return {};
@@ -38,4 +38,4 @@ endpoints::box check_box(size_t bytes, const char* whole, const box_arguments& g
     return shape;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <optional>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 using triple = std::optional<std::array<size_t, 3>>; // none for a null pointer
 [[nodiscard]] triple copy_of(const size_t* given);
@@ -22,4 +22,4 @@ struct box_arguments {
 /// Throws transfer_error(invalid_value).
 [[nodiscard]] endpoints::box check_box(size_t bytes, const char* whole, const box_arguments& given);
 
-} // namespace causeway::capi
+} // namespace causeway::core

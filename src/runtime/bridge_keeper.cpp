@@ -17,7 +17,7 @@
 #include <filesystem>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -196,4 +196,4 @@ void bridge_keeper::end() {
     if (std::exchange(m_was_stopped, false)) m_is_begun = false;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

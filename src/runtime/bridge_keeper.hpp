@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 class runtime;
 
@@ -59,4 +59,4 @@ class bridge_keeper {
     std::shared_future<void> m_is_over;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Never destroyed: a callback may be under way while the process ends.
 class callback_thread {
@@ -115,4 +115,4 @@ void end_callbacks::over(cl_int status) {
 
 void end_callbacks::end(std::chrono::milliseconds limit) { callback_thread::of_process().end(limit); }
 
-} // namespace causeway::capi
+} // namespace causeway::core

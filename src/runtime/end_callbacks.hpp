@@ -10,7 +10,7 @@
 #include <mutex>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Of one transfer. Callbacks run one after the other in a thread of their own, which may call anything. Any thread.
 class end_callbacks {
@@ -42,4 +42,4 @@ class end_callbacks {
     cl_int m_status = CL_QUEUED;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -18,7 +18,7 @@
 #include <optional>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 static_assert(status::wait_list_failed == CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
 static_assert(status::invalid_value == CL_INVALID_VALUE && status::invalid_context == CL_INVALID_CONTEXT);
@@ -346,4 +346,4 @@ cl_int enqueue(new_command made, cl_bool blocking, const event_arguments& events
     return result.status;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

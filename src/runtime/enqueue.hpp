@@ -10,7 +10,7 @@
 #include <memory>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// The last arguments of every command.
 struct event_arguments {
@@ -69,4 +69,4 @@ struct new_command {
 [[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
 one_flow(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target, size_t bytes);
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -15,7 +15,7 @@
 
 #include <pthread.h>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -133,4 +133,4 @@ void figure_keeper::end() {
     is_over ? m_thread.join() : m_thread.detach();
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -16,7 +16,7 @@
 #include <thread>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 class runtime;
 
@@ -71,4 +71,4 @@ class figure_keeper {
     std::thread m_thread;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

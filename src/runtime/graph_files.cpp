@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -263,4 +263,4 @@ graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t tok
         access::write);
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

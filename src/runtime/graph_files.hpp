@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <memory>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Throw transfer_error(invalid_value) for a file that is null, closed or not open for this, as the file commands do.
 /// `total_bytes` may be endless: the input then ends with its file.
@@ -22,4 +22,4 @@ namespace causeway::capi {
 [[nodiscard]] graph::stream_end descriptor_output(int fd, std::int64_t offset, std::size_t token_bytes,
                                                   std::shared_ptr<graph::doorbell> bell);
 
-} // namespace causeway::capi
+} // namespace causeway::core

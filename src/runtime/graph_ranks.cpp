@@ -13,7 +13,7 @@
 #include <limits>
 #include <optional>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -357,4 +357,4 @@ graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t toke
             .finished = [writer] { return writer->finished(); }};
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

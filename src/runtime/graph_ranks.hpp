@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <memory>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Throw transfer_error for what clEnqueueSendBuffer and clEnqueueRecvBuffer refuse, and for wildcards and
 /// MPI_PROC_NULL. `total_bytes` may be endless: the input then ends with the other rank's run.
@@ -19,4 +19,4 @@ namespace causeway::capi {
 [[nodiscard]] graph::stream_end rank_output(int dest, int tag, MPI_Comm comm, std::size_t token_bytes,
                                             std::shared_ptr<graph::doorbell> bell);
 
-} // namespace causeway::capi
+} // namespace causeway::core

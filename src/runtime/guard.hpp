@@ -9,7 +9,7 @@
 #include <string_view>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// The text of the calling thread's last refused call.
 [[nodiscard]] std::string& last_message();
@@ -32,4 +32,4 @@ inline long give_text(std::string_view from, char* to, std::size_t size) {
     return static_cast<long>(from.size());
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

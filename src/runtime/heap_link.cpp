@@ -11,7 +11,7 @@
 #include <thread>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -261,4 +261,4 @@ void heap_link::look_after_failure() {
     if (!m_process.windows().serves(device())) m_is_broken = true;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

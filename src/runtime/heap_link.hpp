@@ -17,7 +17,7 @@
 #include <optional>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 class runtime;
 
@@ -79,4 +79,4 @@ class heap_link {
                                                                   const endpoints::heap_place& where,
                                                                   std::size_t bytes);
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -122,4 +122,4 @@ void heap_reduction::end(const failure& error) {
     std::exchange(m_done, nullptr)->finish({0, error});
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -10,7 +10,7 @@
 #include <memory>
 #include <string>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// One PE's slice of a reduction: the elements that only this PE reads in every source, and writes in its target.
 struct reduced_slice {
@@ -50,4 +50,4 @@ class heap_reduction final : private transfer::step_owner, public std::enable_sh
     std::shared_ptr<heap_reduction> m_self; // while it is under way
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

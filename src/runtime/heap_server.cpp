@@ -14,7 +14,7 @@
 #include <string>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -695,4 +695,4 @@ std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_
     return std::make_unique<served_wait>(server, what);
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

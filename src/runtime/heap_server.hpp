@@ -21,7 +21,7 @@
 #include <optional>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 class runtime;
 
@@ -190,4 +190,4 @@ make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<trans
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
                                                                    const endpoints::awaited_word& what);
 
-} // namespace causeway::capi
+} // namespace causeway::core

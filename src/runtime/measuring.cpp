@@ -14,7 +14,7 @@
 #include <cstring>
 #include <span>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -281,4 +281,4 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     return found;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 class runtime;
 
@@ -71,4 +71,4 @@ class measuring {
     bool m_is_paired = false; // another rank does the same: as often, however long it takes
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -9,7 +9,7 @@
 #include <thread>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -160,4 +160,4 @@ void mpi_runtime::at_finalize() {
     m_process.bridges().end();
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -14,7 +14,7 @@
 #include <set>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Made by the first transfer that needs MPI, and like the runtime never destroyed. Any thread, but for what others
 /// say.
@@ -57,4 +57,4 @@ class mpi_runtime {
     bool m_ended = false;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Engine's thread only; `then` is told of the end there.
 inline void submit_own(transfer::engine& by, std::vector<std::unique_ptr<transfer::flow>> flows,
@@ -25,4 +25,4 @@ inline void submit_own(transfer::engine& by, std::vector<std::unique_ptr<transfe
     by.submit(std::make_shared<transfer::command>(std::move(flows), std::make_shared<told_of_end>(std::move(then))));
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -9,7 +9,7 @@
 #define CL_DATA_TRANSFER_NO_MPI
 #include <CL/cl_data_transfer.h>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 new_command make_peer_copy(const checked_queue& from, cl_mem source, std::size_t source_offset, const checked_queue& to,
                            cl_mem target, std::size_t target_offset, std::size_t bytes) {
@@ -36,4 +36,4 @@ cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue
     });
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

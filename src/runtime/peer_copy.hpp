@@ -6,7 +6,7 @@
 
 #include <cstddef>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 struct checked_queue;
 struct new_command;
@@ -22,4 +22,4 @@ struct new_command;
 [[nodiscard]] cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target,
                                         std::size_t bytes, cl_uint count, const cl_event* list, cl_event* event);
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -5,7 +5,7 @@
 #include "runtime/mpi_runtime.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 
-namespace causeway::capi {
+namespace causeway::core {
 
 std::unique_ptr<transfer::endpoint> make_destination(int rank, int tag, MPI_Comm comm) {
     comm::require_mpi();
@@ -37,4 +37,4 @@ std::unique_ptr<transfer::endpoint> make_origin(int rank, int tag, MPI_Comm comm
                                             tag == MPI_ANY_TAG ? endpoints::any_tag : tag, std::move(envelope));
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

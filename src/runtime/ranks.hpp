@@ -9,7 +9,7 @@
 
 #include <memory>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Check that MPI can be used, and communicator, rank and tag, in this order; throw transfer_error. MPI_PROC_NULL gives
 /// an endpoint without bytes.
@@ -17,4 +17,4 @@ namespace causeway::capi {
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_origin(int rank, int tag, MPI_Comm comm,
                                                               std::shared_ptr<endpoints::matched_envelope> envelope);
 
-} // namespace causeway::capi
+} // namespace causeway::core

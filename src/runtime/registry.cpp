@@ -7,7 +7,7 @@
 #include <limits>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 void event_registry::add(cl::event event, transfer_record record) {
     // A few old entries for each new one keeps the table as small as the program's own set of events.
@@ -65,4 +65,4 @@ bool event_registry::trim(time_point now) {
     return !m_entries.empty() || !m_held.empty();
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -16,7 +16,7 @@ namespace causeway::endpoints {
 struct matched_envelope;
 }
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// A transfer as clGetTransferInfo knows it.
 struct transfer_record {
@@ -62,4 +62,4 @@ class event_registry final : public transfer::progress_source {
     time_point m_next_sweep;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -14,7 +14,7 @@
 #include <system_error>
 #include <thread>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -219,4 +219,4 @@ std::vector<std::weak_ptr<transfer::command>> runtime::work_that_needs_mpi() {
     return m_mpi_work;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

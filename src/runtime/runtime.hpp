@@ -29,7 +29,7 @@
 #include <type_traits>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// The options of the process. Any thread; needs no engine.
 [[nodiscard]] options& process_options();
@@ -143,4 +143,4 @@ class runtime {
     bridge_keeper m_bridges;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -21,7 +21,7 @@
 #include <cstring>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -440,4 +440,4 @@ void* symmetric_heap::address_of(cl_mem buffer, std::size_t offset) const {
     return m_base + place.offset + offset;
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -24,7 +24,7 @@
 #include <string>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Any thread.
 class symmetric_heap {
@@ -113,4 +113,4 @@ class symmetric_heap {
     mutable std::map<std::string, cl::program> m_programs; // by their definitions
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -7,7 +7,7 @@
 
 #include <algorithm>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 void token_transfer::hold(std::span<const std::byte> first) {
     m_moving.reset();
@@ -57,4 +57,4 @@ void token_line::wait_for_all() {
     m_line.clear();
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -14,7 +14,7 @@
 #include <span>
 #include <vector>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Enough to hide a token that takes twice as long as the others.
 inline constexpr std::size_t tokens_in_flight = 4;
@@ -106,4 +106,4 @@ class token_line {
     std::vector<std::unique_ptr<token_transfer>> m_spare;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -22,7 +22,7 @@
 #include <thread>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -220,4 +220,4 @@ void tracing::end() {
     }
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -17,7 +17,7 @@
 #include <span>
 #include <string>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// One for a process that records. Any thread, but for the recorder of the engine. A child of fork(), which shares the
 /// file, records nothing.
@@ -95,4 +95,4 @@ class tracing {
     std::condition_variable m_first_watched;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -14,7 +14,7 @@
 #include <cstring>
 #include <mutex>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -68,4 +68,4 @@ untouchable_range::~untouchable_range() {
     ::munmap(m_first, m_bytes);
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Reserved, and of no memory: a program that touches them ends with SIGSEGV, as for any such address, but is told
 /// before what they are.
@@ -23,4 +23,4 @@ class untouchable_range {
     std::size_t m_bytes;
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 namespace {
 
@@ -132,4 +132,4 @@ void CL_CALLBACK window_buffers::released(cl_mem buffer, void* self) {
     runtime::instance().let_go(std::move(last));
 }
 
-} // namespace causeway::capi
+} // namespace causeway::core

@@ -12,7 +12,7 @@
 #include <memory>
 #include <mutex>
 
-namespace causeway::capi {
+namespace causeway::core {
 
 /// Made by causeway_buffer_create(). Any thread.
 class window_buffers {
@@ -41,4 +41,4 @@ class window_buffers {
     std::atomic<std::size_t> m_count{0}; // of them, so that programs without such buffers take no mutex
 };
 
-} // namespace causeway::capi
+} // namespace causeway::core
