@@ -301,12 +301,20 @@ class laboratory {
 
     /// A process of its own for each, in turn with that of the recorded launch.
     void try_knobs() {
-        std::vector<std::pair<std::string, knobs>> all;
+        struct told_driver {
+            std::string what;
+            knobs set;
+            bool in_parts = false;
+        };
+        std::vector<told_driver> all;
         const auto device = m_recorded.at("device").get<std::string>();
         if (device.starts_with("pthread") || device.find("pocl") != std::string::npos || device.starts_with("cpu")) {
-            all = {{"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
-                   {"POCL_WORK_GROUP_METHOD=loopvec",
-                    {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}}};
+            all = {
+                {"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
+                {"POCL_WORK_GROUP_METHOD=loopvec", {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}},
+                {"a sub-device for each core, POCL_AFFINITY=1",
+                 {{"POCL_AFFINITY", "1"}, {"CAUSEWAY_REPLAY_UNITS", "1"}},
+                 true}};
         } else if (device.find("Intel") != std::string::npos ||
                    m_recorded.at("driver").get<std::string>().starts_with("202")) {
             all = {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)",
@@ -317,25 +325,44 @@ class laboratory {
                    {"CL_CONFIG_CPU_VECTORIZER_MODE=8", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "8"}}},
                    {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}}};
         }
-        for (const auto& [what, set] : all) {
+        for (const auto& [what, set, in_parts] : all) {
+            const std::string kind = in_parts ? "bound" : "knob";
             if (is_over()) return;
             m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": " + what);
             replay_process other(m_folder, set);
             const auto ready = other.ready();
             const json request{{"environment", set}};
             if (ready.contains("error") || ready.contains("fault")) {
-                add_failure("knob", what, request, ready);
+                add_failure(kind, what, request, ready);
                 continue;
+            }
+            const json varied = in_parts ? json{{"parts", true}} : json::object();
+            std::string outcome = "same";
+            if (in_parts) {
+                // Parts begin at an offset, and count their groups from 0.
+                const auto answer = other.ask({{"check", varied}}, longest_request);
+                if (!answer.contains("outcome")) {
+                    add_failure(kind, what, request, answer);
+                    continue;
+                }
+                outcome = m_is_seen ? answer.at("outcome").get<std::string>() : "unknown";
+                if (!is_right(outcome)) {
+                    m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", outcome}});
+                    continue;
+                }
             }
             std::vector<double> before, after;
             for (int turn = 0; turn < 6; ++turn) {
-                const json once{{"time", {json::object()}}, {"rounds", 4}, {"seconds", 0.2}};
-                const auto mine = m_process.ask(once, longest_request), theirs = other.ask(once, longest_request);
+                const auto once = [](const json& which) {
+                    return json{{"time", {which}}, {"rounds", 4}, {"seconds", 0.2}};
+                };
+                const auto mine = m_process.ask(once(json::object()), longest_request),
+                           theirs = other.ask(once(varied), longest_request);
                 if (!mine.contains("times") || !theirs.contains("times")) break;
                 for (const auto& each : mine.at("times")[0].at("whole")) before.push_back(each);
                 for (const auto& each : theirs.at("times")[0].at("whole")) after.push_back(each);
             }
-            if (!after.empty()) add("knob", what, request, before, after, "same");
+            if (!after.empty()) add(kind, what, request, before, after, outcome);
         }
     }
 

@@ -146,6 +146,10 @@ class finder {
                 "Let each work-item loop over the elements that were those of several, and divide the global size: ");
             of_best("knob", launch, "The driver runs " + name_of(launch) + " faster when it is told how.",
                     "Set in the environment: ");
+            of_best("bound", launch, "Work-groups bound to cores make " + name_of(launch) + " faster.",
+                    "Divide the device by CL_DEVICE_PARTITION_EQUALLY into single units, and enqueue each one's part "
+                    "of the "
+                    "range at a global offset: ");
         }
     }
 

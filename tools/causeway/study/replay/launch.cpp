@@ -110,6 +110,7 @@ variant variant::from(const json& request, const json& recorded) {
     made.how = how == "read-write" ? access::read_write : how == "narrow" ? access::narrow : access::as_made;
     made.moves = moves == "copy" ? transfer::copy : moves == "map" ? transfer::map : transfer::none;
     made.misaligned = request.value("misaligned", std::size_t{0});
+    made.in_parts = request.value("parts", false);
     return made;
 }
 
@@ -121,11 +122,19 @@ std::string variant::memory_key() const {
 launch::launch(const std::filesystem::path& folder)
     : m_folder(folder), m_recorded(json::parse(std::ifstream(folder / "launch.json"))) {
     m_device = find_device(m_recorded.at("device"), m_recorded.at("driver"));
+    if (std::getenv("CAUSEWAY_REPLAY_UNITS")) divide_device();
+    auto devices = m_units;
+    devices.push_back(m_device);
     cl_int code = CL_SUCCESS;
-    m_context = clCreateContext(nullptr, 1, &m_device, nullptr, nullptr, &code);
+    m_context = clCreateContext(nullptr, static_cast<cl_uint>(devices.size()), devices.data(), nullptr, nullptr, &code);
     require(code, "clCreateContext");
-    m_queue = clCreateCommandQueue(m_context, m_device, CL_QUEUE_PROFILING_ENABLE, &code);
-    require(code, "clCreateCommandQueue");
+    const auto queue_of = [&](cl_device_id device) {
+        auto* const queue = clCreateCommandQueue(m_context, device, CL_QUEUE_PROFILING_ENABLE, &code);
+        require(code, "clCreateCommandQueue");
+        return queue;
+    };
+    m_queue = queue_of(m_device);
+    for (auto* const unit : m_units) m_unit_queues.push_back(queue_of(unit));
     for (const auto& each : m_recorded.at("objects")) {
         object made;
         made.contents = read_file(folder / std::to_string(m_objects.size()));
@@ -142,8 +151,18 @@ launch::~launch() {
     m_kernels.clear();
     m_programs.clear();
     m_samplers.clear();
+    for (auto* const each : m_unit_queues) clReleaseCommandQueue(each);
     clReleaseCommandQueue(m_queue);
     clReleaseContext(m_context);
+    for (auto* const each : m_units) clReleaseDevice(each);
+}
+
+void launch::divide_device() {
+    const cl_device_partition_property by_unit[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+    cl_uint count = 0;
+    require(clCreateSubDevices(m_device, by_unit, 0, nullptr, &count), "clCreateSubDevices");
+    m_units.resize(count);
+    require(clCreateSubDevices(m_device, by_unit, count, m_units.data(), nullptr), "clCreateSubDevices");
 }
 
 cl_program launch::program_of(const std::string& source) {
@@ -165,7 +184,7 @@ cl_program launch::program_of(const std::string& source) {
         require(code, "clCreateProgramWithSource");
     }
     const auto options = is_binary ? "" : m_recorded.at("options").get<std::string>() + " -cl-kernel-arg-info";
-    if (clBuildProgram(made.get(), 1, &m_device, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
+    if (clBuildProgram(made.get(), 0, nullptr, options.c_str(), nullptr, nullptr) != CL_SUCCESS) {
         std::string log(4096, '\0');
         (void)clGetProgramBuildInfo(made.get(), m_device, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), nullptr);
         throw std::runtime_error("cannot build " + source + ": " + log.c_str());
@@ -312,10 +331,42 @@ void launch::restore(const memory_set& set, bool all) {
 }
 
 void launch::enqueue(cl_kernel kernel, const variant& of, cl_event* event) {
+    if (of.in_parts) return enqueue_parts(kernel, of, event);
     const auto offset = m_recorded.at("offset").get<std::vector<std::size_t>>();
     require(clEnqueueNDRangeKernel(m_queue, kernel, static_cast<cl_uint>(of.global.size()), offset.data(),
                                    of.global.data(), of.local.empty() ? nullptr : of.local.data(), 0, nullptr, event),
             "clEnqueueNDRangeKernel");
+}
+
+/// The last dimension with groups for all units is divided. The event is that of the first part.
+void launch::enqueue_parts(cl_kernel kernel, const variant& of, cl_event* event) {
+    const auto local_of = [&](std::size_t dimension) { return of.local.empty() ? 1 : of.local[dimension]; };
+    const auto units = m_unit_queues.size();
+    auto divided = of.global.size();
+    while (divided > 0 && of.global[divided - 1] / local_of(divided - 1) < units) --divided;
+    if (divided == 0 || units == 0) throw std::runtime_error("there are fewer work-groups than compute units");
+    --divided;
+    auto offset = m_recorded.at("offset").get<std::vector<std::size_t>>();
+    offset.resize(of.global.size());
+    const auto groups = of.global[divided] / local_of(divided);
+    for (std::size_t unit = 0, done = 0; unit < units; ++unit) {
+        const auto until = groups * (unit + 1) / units;
+        auto global = of.global;
+        global[divided] = (until - done) * local_of(divided);
+        if (unit + 1 == units) global[divided] = of.global[divided] - done * local_of(divided);
+        require(clEnqueueNDRangeKernel(m_unit_queues[unit], kernel, static_cast<cl_uint>(global.size()), offset.data(),
+                                       global.data(), of.local.empty() ? nullptr : of.local.data(), 0, nullptr,
+                                       unit == 0 ? event : nullptr),
+                "clEnqueueNDRangeKernel");
+        clFlush(m_unit_queues[unit]);
+        offset[divided] += global[divided];
+        done = until;
+    }
+}
+
+void launch::finish() {
+    for (auto* const each : m_unit_queues) require(clFinish(each), "clFinish");
+    require(clFinish(m_queue), "clFinish");
 }
 
 /// What a program does that has its data in arrays of its own, or in mapped memory.
@@ -351,7 +402,7 @@ times launch::run(cl_kernel kernel, const memory_set& set, const variant& of) {
     const auto begin = now();
     if (of.moves != variant::transfer::none) move(set, of.moves, true);
     enqueue(kernel, of, &event);
-    require(clFinish(m_queue), "clFinish");
+    finish();
     if (of.moves != variant::transfer::none) {
         move(set, of.moves, false);
         require(clFinish(m_queue), "clFinish");
@@ -380,7 +431,7 @@ std::vector<std::vector<std::byte>> launch::run_guarded(const variant& of, bool&
     }
     set_arguments(kernel, memory);
     enqueue(kernel, of, nullptr);
-    require(clFinish(m_queue), "clFinish");
+    finish();
     std::vector<std::vector<std::byte>> after;
     for (std::size_t i = 0; i < m_objects.size(); ++i) {
         const auto& each = m_objects[i];

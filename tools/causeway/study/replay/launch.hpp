@@ -39,6 +39,7 @@ struct variant {
     enum class access { as_made, read_write, narrow } how = access::as_made;
     enum class transfer { none, copy, map } moves = transfer::none;
     std::size_t misaligned = 0; ///< bytes past a page where lent memory begins
+    bool in_parts = false;      ///< each compute unit has its part of the work-groups
 
     static variant from(const nlohmann::json& request, const nlohmann::json& recorded);
     /// Variants with the same buffers.
@@ -89,7 +90,10 @@ class launch {
     owned_memory make(const object& of, cl_mem_flags flags, void* host) const;
     memory_set make_set(const variant& of) const;
     void restore(const memory_set& set, bool all);
+    void divide_device();
     void enqueue(cl_kernel kernel, const variant& of, cl_event* event);
+    void enqueue_parts(cl_kernel kernel, const variant& of, cl_event* event);
+    void finish();
     void move(const memory_set& set, variant::transfer how, bool is_in);
     times run(cl_kernel kernel, const memory_set& set, const variant& of);
     /// The contents of all objects after the launch.
@@ -100,8 +104,10 @@ class launch {
     std::vector<object> m_objects;
     std::vector<owned_sampler> m_samplers;
     cl_device_id m_device = nullptr;
+    std::vector<cl_device_id> m_units; ///< sub-devices of one compute unit, if CAUSEWAY_REPLAY_UNITS is set
     cl_context m_context = nullptr;
     cl_command_queue m_queue = nullptr;
+    std::vector<cl_command_queue> m_unit_queues;
     std::map<std::string, owned_program> m_programs;
     std::map<std::pair<std::string, std::string>, owned_kernel> m_kernels;
     std::vector<std::vector<std::byte>> m_reference;
