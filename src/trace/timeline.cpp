@@ -135,12 +135,17 @@ class event_writer {
     }
 
     void add_transfers() {
-        std::map<std::pair<std::uint64_t, std::uint32_t>, const record::transfer*> last;
+        std::map<std::pair<std::uint64_t, std::uint32_t>, const record::transfer*> waiting;
         for (const auto& each : m_part.transfers) {
-            auto& told = last[{each.transfer, each.flow}];
-            if (told == nullptr || told->ended == 0) told = &each;
+            const std::pair key(each.transfer, each.flow);
+            if (each.ended == 0) {
+                waiting[key] = &each;
+            } else {
+                waiting.erase(key);
+                add_transfer(each);
+            }
         }
-        for (const auto& [key, each] : last) add_transfer(*each);
+        for (const auto& [key, each] : waiting) add_transfer(*each);
     }
 
     void add_transfer(const record::transfer& told) {
