@@ -42,10 +42,11 @@ Examples:
 By default it measures a few routes at their largest sizes and prints a line for each: what the library reaches, what
 code by hand does, how many times as fast that is, and the limit of the machine with the share that is reached.
 
-Reading the table (--table): each line is one route, size, strategy and block. GB/s is the library's figure; limit and naive are
-those of the same bytes by hand, measured in the same rounds; the last column is the library's per cent of the limit.
-"auto" is what the library chooses by itself, followed by what it chose; the other lines force a strategy. What the
-limits consist of, how good each choice was, and what was left out and why, stands below the table.
+Reading the table (--table): each line is one route, size, strategy and block. GB/s is the library's figure; limit
+and naive are those of the same bytes by hand, measured in the same rounds; the last column is the library's per cent
+of the limit. "auto" is what the library chooses by itself, followed by what it chose; the other lines force a
+strategy. What the limits consist of, how good each choice was, and what was left out and why, stands below the
+table.
 
 Open MPI binds each of two ranks to one processor, which the program and the library then share: --bind-to none leaves
 them free, and the heading says how many processors each may use.
