@@ -123,6 +123,7 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
         return {.kind = transfer::medium::host, .has_memory = true};
     }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
+    [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;
         of().waits().add(*this);

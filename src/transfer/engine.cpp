@@ -545,7 +545,9 @@ void engine::look_for_stall(time_point now) {
     if (std::none_of(all.begin(), all.end(), [](const auto& each) { return each.is_held_up(); })) return;
     if (records)
         for (const auto& each : all) tell(*m_commands.at(each.number), each.partner);
-    if (tells) m_tell_stall(stall_limit(), describe_stall(all));
+    if (!tells) return;
+    m_stall.told();
+    m_tell_stall(stall_limit(), describe_stall(all));
 }
 
 bool engine::ask_what_was_waited_for() {

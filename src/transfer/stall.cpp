@@ -72,10 +72,10 @@ std::string describe_stall(const std::vector<pending_command>& pending) {
 }
 
 void stall_watch::moved(time_point now) {
-    if (m_told) m_patience = std::max(m_patience, 2 * (now - m_moved));
+    if (m_was_told) m_patience = std::max(m_patience, 2 * (now - m_moved));
     m_moved = now;
     m_recorded_after = nanoseconds(0);
-    m_told = false;
+    m_asked = m_was_told = false;
 }
 
 time_point stall_watch::due(nanoseconds limit) const { return m_moved + std::max(limit, m_patience); }
@@ -88,14 +88,14 @@ bool stall_watch::is_to_record(time_point now) {
 }
 
 bool stall_watch::is_to_tell(time_point now, nanoseconds limit) {
-    if (m_told || limit.count() == 0 || now < due(limit)) return false;
-    m_told = true;
+    if (m_asked || limit.count() == 0 || now < due(limit)) return false;
+    m_asked = true;
     return true;
 }
 
 time_point stall_watch::next(nanoseconds limit) const {
     const auto recording = m_moved + std::max(first_record, 2 * m_recorded_after);
-    return m_told || limit.count() == 0 ? recording : std::min(recording, due(limit));
+    return m_asked || limit.count() == 0 ? recording : std::min(recording, due(limit));
 }
 
 } // namespace causeway::transfer

@@ -43,9 +43,10 @@ class stall_watch {
     void moved(time_point now);
     /// The timeline is told after a second without a move, then each time after twice as long.
     [[nodiscard]] bool is_to_record(time_point now);
-    /// The user is told once in a stall, after `limit`; 0: never. Who was told and then saw a move hears the next time
-    /// after twice as long as that took.
+    /// True once in a stall, after `limit`; 0: never. The user is told then if something is held up.
     [[nodiscard]] bool is_to_tell(time_point now, std::chrono::nanoseconds limit);
+    /// The user was told. Who then sees a move hears the next time after twice as long as that took.
+    void told() { m_was_told = true; }
     /// When one of both may next be true.
     [[nodiscard]] time_point next(std::chrono::nanoseconds limit) const;
 
@@ -54,7 +55,7 @@ class stall_watch {
 
     time_point m_moved;
     std::chrono::nanoseconds m_recorded_after{0}, m_patience{0};
-    bool m_told = false;
+    bool m_asked = false, m_was_told = false;
 };
 
 } // namespace causeway::transfer
