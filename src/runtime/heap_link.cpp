@@ -240,9 +240,8 @@ void heap_link::connect(const std::vector<heap_window>& all, const std::vector<b
             const auto pe = static_cast<std::size_t>(note->from);
             if (std::erase(awaited, note->from) == 0 || note->enclosed.get() < 0) continue;
             const auto given = std::make_shared<descriptor>(std::move(note->enclosed));
-            auto opened = m_process.answer_of([this, given, what = all[pe]] {
-                auto& windows = m_process.windows();
-                if (!windows.bridge()->reaches(device(), what.device)) return std::shared_ptr<bridge::known_window>();
+            auto opened = m_process.answer_of([&windows = m_process.windows(), own = device(), given, what = all[pe]] {
+                if (!windows.bridge()->reaches(own, what.device)) return std::shared_ptr<bridge::known_window>();
                 try {
                     return windows.open(what.device, what.key, std::move(*given), static_cast<std::size_t>(what.bytes));
                 } catch (const std::exception& error) {
