@@ -158,7 +158,7 @@ issue_function copy_whole(_cl_mem& object, place& from, place& to) {
 void move_here(_cl_mem& root, place& from, place& to) {
     auto& source = root.copies[from.index];
     auto& target = root.copies[to.index];
-    if (!root.is_image()) {
+    if (!root.is_image() && core::takes_copies()) {
         auto before = look_before_reading(source);
         auto orders = before_arriving(target);
         orders.insert(orders.end(), before.orders.begin(), before.orders.end());
@@ -244,11 +244,28 @@ void move(_cl_mem& root, place& from, place& to) {
 
 } // namespace
 
+/// A place to which the contents have failed to come is as if they had never been on their way, while another has
+/// them. In a cluster the ranks would not agree on it.
+static void forget_failed_moves(_cl_mem& root) {
+    if (root.latest.size() < 2 || cluster::of_process() != nullptr) return;
+    const auto has_failed = [&](const place* one) {
+        const auto& arrival = root.copies[one->index].arrival;
+        return arrival && arrival->status() < CL_COMPLETE;
+    };
+    if (std::all_of(root.latest.begin(), root.latest.end(), has_failed)) return;
+    std::erase_if(root.latest, [&](const place* one) {
+        if (!has_failed(one)) return false;
+        root.copies[one->index].arrival = {};
+        return true;
+    });
+}
+
 void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders) {
     auto& root = object.root();
     if (&object != &root && how == access::overwrite) how = access::write;
     if (here.here) make_raw(object, here);
+    forget_failed_moves(root);
     const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
     if (how != access::overwrite && root.has_contents && !is_latest) move(root, nearest(root.latest, here), here);
     if (!here.here) return;

@@ -27,10 +27,23 @@ new_command make_peer_copy(const checked_queue& from, cl_mem source, std::size_t
     return made;
 }
 
+bool takes_copies() noexcept {
+    try {
+        auto& process = runtime::instance();
+        const std::lock_guard lock(process.enqueue_mutex());
+        process.require_running();
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
 cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target, std::size_t bytes,
                           cl_uint count, const cl_event* list, cl_event* event) {
     return guard([&] {
-        auto made = make_peer_copy(check_queue(from), source, 0, check_queue(to), target, 0, bytes);
+        // No queue waits for anything here: devices that cannot wait for user events will do.
+        const auto queue_of = [](cl_command_queue raw) { return checked_queue{raw, cl::facts_of(raw)}; };
+        auto made = make_peer_copy(queue_of(from), source, 0, queue_of(to), target, 0, bytes);
         made.is_in_queues = false;
         return enqueue(std::move(made), CL_FALSE, {count, list, event});
     });

@@ -16,6 +16,9 @@ struct new_command;
                                          const checked_queue& to, cl_mem target, std::size_t target_offset,
                                          std::size_t bytes);
 
+/// Whether copy_beside_queues() takes more: not any more once the process is ending, nor without the engine's thread.
+[[nodiscard]] bool takes_copies() noexcept;
+
 /// Copies the first `bytes` of one buffer to those of another, whose contexts may differ: after the events of the list,
 /// which are of the target's context, and whatever else is in the queues, which name the devices. The event is the
 /// target's context's. Returns OpenCL's codes; any thread.
