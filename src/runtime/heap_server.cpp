@@ -455,7 +455,7 @@ std::unique_ptr<transfer::endpoint> heap_server::own_range(std::size_t offset) {
 
 void heap_server::add_word_job(word_job::kind is, const endpoints::heap_atomic& what, answered done) {
     m_words.push_back(std::make_unique<word_job>(word_job{.is = is, .what = what, .done = std::move(done)}));
-    if (m_words.size() == 1) begin_word();
+    if (m_words.size() == 1) go_on_with_words();
 }
 
 void heap_server::end_word(const failure& error, std::uint64_t before) {
@@ -466,7 +466,18 @@ void heap_server::end_word(const failure& error, std::uint64_t before) {
                              over->what.what != endpoints::atomic_operation::fetch;
     if (!error && has_changed) changed(over->what.offset, over->what.bytes);
     m_words.pop_front();
-    if (!m_words.empty()) begin_word();
+    m_has_ended_word = true;
+    if (!m_is_beginning_words) go_on_with_words();
+}
+
+void heap_server::go_on_with_words() {
+    m_is_beginning_words = true;
+    // Those on kept words end at once, however many there are.
+    for (m_has_ended_word = true; m_has_ended_word && !m_words.empty();) {
+        m_has_ended_word = false;
+        begin_word();
+    }
+    m_is_beginning_words = false;
 }
 
 void heap_server::begin_word() {

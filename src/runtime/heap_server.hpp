@@ -122,6 +122,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void reload(std::size_t offset, std::size_t bytes, ended then);
     void add_word_job(word_job::kind is, const endpoints::heap_atomic& what, answered done);
     void begin_word();
+    /// Begins the first job, and those behind it as long as they end at once.
+    void go_on_with_words();
     void end_word(const failure& error, std::uint64_t before);
     void changed(std::size_t offset, std::size_t bytes);
     void look_at(std::uint64_t number);
@@ -144,6 +146,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::map<std::uint64_t, answered> m_asked;
     std::list<std::unique_ptr<outgoing>> m_outgoing;
     std::deque<std::unique_ptr<word_job>> m_words; // the first is under way
+    bool m_is_beginning_words = false, m_has_ended_word = false;
     endpoints::word_table m_words_kept; // of this heap
     std::map<std::uint64_t, wait> m_waits;
 };
