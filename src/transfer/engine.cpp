@@ -384,7 +384,10 @@ void engine::advance(command& work) {
     for (auto& part : work.m_flows) {
         part->advance();
         all_finished &= part->finished();
-        if (first == nullptr && part->finished() && part->error()) first = &part->error();
+        if (!part->finished() || !part->error()) continue;
+        // What has made the other side fail tells more than that it did.
+        if (first == nullptr || (first->status == status::peer_failed && part->error().status != status::peer_failed))
+            first = &part->error();
     }
     {
         const std::lock_guard lock(work.m_mutex);
