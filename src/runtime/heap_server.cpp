@@ -86,7 +86,9 @@ class asked_endpoint final : public transfer::endpoint {
                 return;
             }
         }
-        m_asking.ask(m_pe, m_request, [this](const failure& error, std::uint64_t before) { answered(error, before); });
+        m_asking.ask(
+            m_pe, m_request, [this](const failure& error, std::uint64_t before) { answered(error, before); },
+            m_bytes_flow);
     }
     void answered(const failure& error, std::uint64_t before) {
         std::memcpy(m_before.data(), &before, sizeof before);
@@ -290,6 +292,12 @@ void heap_server::take(int from, const heap_message& message) {
                                     .has_failed = static_cast<std::uint32_t>(message.has_failed)});
         break;
     case heap_message::kind::left: m_heap->note_left(from); break;
+    case heap_message::kind::withdraw:
+        if (const auto found = m_serving.find({from, message.number}); found != m_serving.end()) {
+            found->second.is_withdrawn = true;
+            if (found->second.moving) m_process.engine().cancel(found->second.moving, cancelled());
+        }
+        break;
     case heap_message::kind::answer:
         if (const auto found = m_asked.find(message.number); found != m_asked.end()) {
             const auto then = std::move(found->second);
@@ -337,34 +345,48 @@ void heap_server::serve_put(int from, const heap_message& message) {
         return;
     }
     const auto reach = reach_of(message);
+    m_serving[{from, message.number}] = {};
     // A word that the put changes only a part of.
     write_back(message.offset, reach, [this, from, message, reach, signal](const failure& error) {
         if (error) {
             signal(error);
             return;
         }
-        submit(endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
-                                                static_cast<int>(message.tag), nullptr),
-               device_part(message), message.bytes, [this, message, reach, signal](const failure& failed) {
-                   reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
-                       if (!failed) changed(message.offset, reach);
-                       signal(failed ? failed : unread);
-                   });
-               });
+        serve(from, message,
+              endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                               static_cast<int>(message.tag), nullptr),
+              device_part(message), [this, message, reach, signal](const failure& failed) {
+                  reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
+                      if (!failed) changed(message.offset, reach);
+                      signal(failed ? failed : unread);
+                  });
+              });
     });
 }
 
 void heap_server::serve_get(int from, const heap_message& message) {
+    m_serving[{from, message.number}] = {};
     // A failure is that of the device, which the get meets, too.
     write_back(message.offset, reach_of(message), [this, from, message](const failure&) {
-        submit(device_part(message),
-               endpoints::make_send_endpoint(mpi_runtime::instance().ranks(), m_space, from,
-                                             static_cast<int>(message.tag)),
-               message.bytes, [this, from, message](const failure& error) { answer(from, message, error); });
+        serve(from, message, device_part(message),
+              endpoints::make_send_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                            static_cast<int>(message.tag)),
+              [this, from, message](const failure& error) { answer(from, message, error); });
     });
 }
 
+void heap_server::serve(int from, const heap_message& request, std::unique_ptr<transfer::endpoint> source,
+                        std::unique_ptr<transfer::endpoint> target, ended then) {
+    auto& served = m_serving[{from, request.number}];
+    if (served.is_withdrawn) {
+        then(cancelled());
+        return;
+    }
+    served.moving = submit(std::move(source), std::move(target), request.bytes, std::move(then));
+}
+
 void heap_server::answer(int to, const heap_message& request, const failure& error, std::uint64_t before) {
+    m_serving.erase({to, request.number});
     if (m_stopped) return;
     heap_message said{.what = heap_message::kind::answer, .number = request.number, .value = before};
     said.status = error.status;
@@ -372,16 +394,17 @@ void heap_server::answer(int to, const heap_message& request, const failure& err
     send(to, said);
 }
 
-void heap_server::submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
-                         std::size_t bytes, ended then) {
+std::shared_ptr<transfer::command> heap_server::submit(std::unique_ptr<transfer::endpoint> source,
+                                                       std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
+                                                       ended then) {
     std::vector<std::unique_ptr<transfer::flow>> flows;
     flows.push_back(std::make_unique<transfer::flow>(std::move(source), std::move(target), bytes));
-    submit(std::move(flows), std::move(then));
+    return submit(std::move(flows), std::move(then));
 }
 
-void heap_server::submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then) {
-    submit_own(m_process.engine(), std::move(flows),
-               [self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
+std::shared_ptr<transfer::command> heap_server::submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then) {
+    return submit_own(m_process.engine(), std::move(flows),
+                      [self = shared_from_this(), then = std::move(then)](const failure& error) { then(error); });
 }
 
 void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done) {
@@ -576,8 +599,9 @@ void heap_server::look_at(std::uint64_t number) {
                  });
 }
 
-void heap_request::ask(int pe, const heap_message& what, heap_server::answered then) {
+void heap_request::ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes) {
     m_pe = pe;
+    m_bytes = bytes;
     m_then = std::move(then);
     of().waits().add(*this);
     m_is_waiting = true;
@@ -585,6 +609,14 @@ void heap_request::ask(int pe, const heap_message& what, heap_server::answered t
         m_number = 0;
         end(error, before);
     });
+}
+
+bool heap_request::look() {
+    if (m_bytes != nullptr && m_bytes->finished() && m_bytes->error()) {
+        m_bytes = nullptr;
+        m_server->withdraw(m_pe, m_number);
+    }
+    return false;
 }
 
 void heap_request::drop() {

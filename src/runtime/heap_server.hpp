@@ -29,7 +29,8 @@ class runtime;
 struct heap_message {
     /// `write_back` and `reload` are of the words of a range that shared memory has: their values go to the device's
     /// memory, or come from there.
-    enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, answer };
+    /// `withdraw` ends a put or get whose bytes will not come, or are not wanted any more: it is answered all the same.
+    enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, withdraw, answer };
     kind what = kind::put;
     std::uint32_t tag = 0; ///< of the message with the bytes
     std::uint64_t number = 0; ///< of the request, at its initiator
@@ -67,6 +68,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// The number by which the asker may forget it.
     std::uint64_t ask(int pe, heap_message request, answered then);
     void forget(std::uint64_t number) { m_asked.erase(number); }
+    void withdraw(int pe, std::uint64_t number) { send(pe, {.what = heap_message::kind::withdraw, .number = number}); }
 
     using ended = std::function<void(const failure& error)>;
     /// Bytes of the heap of `pe` to `target`, for a command whose turn it is already.
@@ -129,9 +131,13 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void look_at(std::uint64_t number);
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
     /// A command of the engine's own; `then` is told of its end.
-    void submit(std::unique_ptr<transfer::endpoint> source, std::unique_ptr<transfer::endpoint> target,
-                std::size_t bytes, ended then);
-    void submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then);
+    std::shared_ptr<transfer::command> submit(std::unique_ptr<transfer::endpoint> source,
+                                              std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
+                                              ended then);
+    std::shared_ptr<transfer::command> submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then);
+    /// The same, of a request, which may be withdrawn.
+    void serve(int from, const heap_message& request, std::unique_ptr<transfer::endpoint> source,
+               std::unique_ptr<transfer::endpoint> target, ended then);
 
     runtime& m_process;
     std::shared_ptr<endpoints::heap> m_heap;
@@ -145,6 +151,11 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::uint64_t m_next_number = 1;
     std::map<std::uint64_t, answered> m_asked;
     std::list<std::unique_ptr<outgoing>> m_outgoing;
+    struct served_request {
+        std::shared_ptr<transfer::command> moving; // null: not yet
+        bool is_withdrawn = false;
+    };
+    std::map<std::pair<int, std::uint64_t>, served_request> m_serving; // puts and gets, by PE and its number
     std::deque<std::unique_ptr<word_job>> m_words; // the first is under way
     bool m_is_beginning_words = false, m_has_ended_word = false;
     endpoints::word_table m_words_kept; // of this heap
@@ -159,13 +170,14 @@ class heap_request final : private endpoints::heap_waiter {
     heap_request(const heap_request&) = delete;
     heap_request& operator=(const heap_request&) = delete;
 
-    /// One at a time. `then` is not called once it has been dropped.
-    void ask(int pe, const heap_message& what, heap_server::answered then);
+    /// One at a time. `then` is not called once it has been dropped. It is withdrawn if `bytes` fails, which may be
+    /// null and lives as long.
+    void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
     void drop();
     [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
 
   private:
-    bool look() override { return false; }
+    bool look() override;
     void give_up(const failure& why) override;
     [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
     [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
@@ -174,6 +186,7 @@ class heap_request final : private endpoints::heap_waiter {
     std::shared_ptr<heap_server> m_server;
     int m_pe = -1;
     heap_server::answered m_then; // while it is under way
+    const transfer::flow* m_bytes = nullptr; // while it may be withdrawn
     std::uint64_t m_number = 0;
     bool m_is_waiting = false;
 };

@@ -12,8 +12,9 @@
 namespace causeway::core {
 
 /// Engine's thread only; `then` is told of the end there.
-inline void submit_own(transfer::engine& by, std::vector<std::unique_ptr<transfer::flow>> flows,
-                       std::function<void(const failure&)> then) {
+inline std::shared_ptr<transfer::command> submit_own(transfer::engine& by,
+                                                     std::vector<std::unique_ptr<transfer::flow>> flows,
+                                                     std::function<void(const failure&)> then) {
     class told_of_end final : public transfer::completion_listener {
       public:
         explicit told_of_end(std::function<void(const failure&)> then) : m_then(std::move(then)) {}
@@ -22,7 +23,9 @@ inline void submit_own(transfer::engine& by, std::vector<std::unique_ptr<transfe
       private:
         std::function<void(const failure&)> m_then;
     };
-    by.submit(std::make_shared<transfer::command>(std::move(flows), std::make_shared<told_of_end>(std::move(then))));
+    auto made = std::make_shared<transfer::command>(std::move(flows), std::make_shared<told_of_end>(std::move(then)));
+    by.submit(made);
+    return made;
 }
 
 } // namespace causeway::core

@@ -284,9 +284,10 @@ void symmetric_heap::bring(const endpoints::heap_place& from, std::size_t bytes,
         m_server->bring(from, bytes, std::move(target), std::move(then));
         return;
     }
-    submit_own(runtime::instance().engine(),
-               one_flow(endpoints::make_host_endpoint(m_heap->at(from.pe, from.offset)), std::move(target), bytes),
-               std::move(then));
+    (void)submit_own(
+        runtime::instance().engine(),
+        one_flow(endpoints::make_host_endpoint(m_heap->at(from.pe, from.offset)), std::move(target), bytes),
+        std::move(then));
 }
 
 cl::kernel symmetric_heap::combining_kernel(const std::string& type, const std::string& combine) const {

@@ -31,8 +31,10 @@ foreach(runtime ${runtimes})
 endforeach()
 # Heaps in windows, over a link of host memory.
 foreach(runtime ${runtimes})
-  causeway_test(faults.one_sided_by_link.${runtime} LABEL faults RUNTIME ${runtime} RANKS 2 TIMEOUT 300
-    COMMAND env CAUSEWAY_BRIDGE=host $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults*)
+  foreach(ranks 1 2)
+    causeway_test(faults.one_sided_by_link.${runtime}.${ranks} LABEL faults RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+      COMMAND env CAUSEWAY_BRIDGE=host $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults*)
+  endforeach()
 endforeach()
 # Blocking calls as on graphics cards, whose copies go into the program's queue.
 if(NOT CAUSEWAY_SANITIZE)
