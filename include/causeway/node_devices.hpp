@@ -48,7 +48,14 @@ class node_devices {
         m_context = clCreateContext(nullptr, static_cast<cl_uint>(m_parts.size()), m_parts.data(), nullptr, nullptr,
                                     &code);
         for (std::size_t each = 0; code == CL_SUCCESS && each < m_parts.size(); ++each) {
+#ifdef __GNUC__
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // since OpenCL 2.0, and the only one that 1.2 has
+#endif
             const auto queue = clCreateCommandQueue(m_context, m_parts[each], 0, &code);
+#ifdef __GNUC__
+#pragma GCC diagnostic pop
+#endif
             if (code == CL_SUCCESS) m_queues.push_back(queue);
         }
         if (code == CL_SUCCESS) return;
