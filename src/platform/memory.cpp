@@ -158,7 +158,9 @@ issue_function copy_whole(_cl_mem& object, place& from, place& to) {
 void move_here(_cl_mem& root, place& from, place& to) {
     auto& source = root.copies[from.index];
     auto& target = root.copies[to.index];
-    if (!root.is_image() && core::takes_copies()) {
+    // In a cluster another engine, libcauseway's, sends the buffer meanwhile, and both would map it: PoCL takes one of
+    // two maps of a range for the other when it is unmapped in another queue (3.1).
+    if (!root.is_image() && cluster::of_process() == nullptr && core::takes_copies()) {
         auto before = look_before_reading(source);
         auto orders = before_arriving(target);
         orders.insert(orders.end(), before.orders.begin(), before.orders.end());
