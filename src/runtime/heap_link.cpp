@@ -21,8 +21,6 @@ using transfer::step;
 constexpr auto longest_wait = std::chrono::seconds(5);
 constexpr auto between_looks = std::chrono::microseconds(200);
 
-failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
-
 /// What puts and gets share: their turn, and what shared memory has of the words that they move.
 class linked_endpoint : public transfer::endpoint, public endpoints::window_end {
   public:

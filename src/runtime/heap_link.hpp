@@ -8,7 +8,7 @@
 #include "endpoints/device/device_endpoint.hpp"
 #include "endpoints/symmetric/heap.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
-#include "runtime/heap_server.hpp"
+#include "runtime/heap_request.hpp"
 
 #include <atomic>
 #include <cstddef>

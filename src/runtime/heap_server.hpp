@@ -44,6 +44,18 @@ struct heap_message {
     std::array<char, 160> reason{};
 };
 
+/// What a request of kind `atomic` asks for, or the signal of a put.
+[[nodiscard]] inline endpoints::heap_atomic atomic_of(const heap_message& message) {
+    return {.offset = message.word_offset,
+            .bytes = message.word_bytes,
+            .what = static_cast<endpoints::atomic_operation>(message.operation),
+            .operand = message.operand,
+            .compared = message.compared};
+}
+
+/// What a command or request ends with that the program, or its other half, has taken back.
+[[nodiscard]] inline failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
+
 /// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for
 /// new_tag().
 class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
@@ -161,49 +173,5 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     endpoints::word_table m_words_kept; // of this heap
     std::map<std::uint64_t, wait> m_waits;
 };
-
-/// One request to a PE, which also ends when that one is gone. Engine's thread only.
-class heap_request final : private endpoints::heap_waiter {
-  public:
-    explicit heap_request(std::shared_ptr<heap_server> by) : m_server(std::move(by)) {}
-    ~heap_request() { drop(); }
-    heap_request(const heap_request&) = delete;
-    heap_request& operator=(const heap_request&) = delete;
-
-    /// One at a time. `then` is not called once it has been dropped. It is withdrawn if `bytes` fails, which may be
-    /// null and lives as long.
-    void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
-    void drop();
-    [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
-
-  private:
-    bool look() override;
-    void give_up(const failure& why) override;
-    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
-    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
-    void end(const failure& error, std::uint64_t before);
-
-    std::shared_ptr<heap_server> m_server;
-    int m_pe = -1;
-    heap_server::answered m_then; // while it is under way
-    const transfer::flow* m_bytes = nullptr; // while it may be withdrawn
-    std::uint64_t m_number = 0;
-    bool m_is_waiting = false;
-};
-
-/// The flows of a put or get of PE `where.pe`, whose own end is `own`.
-[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
-make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
-               const endpoints::heap_place& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
-[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
-                                                                          std::unique_ptr<transfer::endpoint> own,
-                                                                          const endpoints::heap_place& where,
-                                                                          std::size_t bytes);
-/// As make_atomic_source().
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
-                                                                    const endpoints::heap_atomic& what);
-/// As make_word_wait().
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
-                                                                   const endpoints::awaited_word& what);
 
 } // namespace causeway::core

@@ -10,7 +10,7 @@
 #include "endpoints/symmetric/offset_allocator.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 #include "runtime/heap_link.hpp"
-#include "runtime/heap_server.hpp"
+#include "runtime/heap_request.hpp"
 #include "runtime/untouchable_range.hpp"
 
 #include <CL/cl.h>

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+// Commands that ask another PE's heap_server: requests, and the ends of flows that are made of them.
+#pragma once
+
+#include "runtime/heap_server.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace causeway::core {
+
+/// One request to a PE, which also ends when that one is gone. Engine's thread only.
+class heap_request final : private endpoints::heap_waiter {
+  public:
+    explicit heap_request(std::shared_ptr<heap_server> by) : m_server(std::move(by)) {}
+    ~heap_request() { drop(); }
+    heap_request(const heap_request&) = delete;
+    heap_request& operator=(const heap_request&) = delete;
+
+    /// One at a time. `then` is not called once it has been dropped. It is withdrawn if `bytes` fails, which may be
+    /// null and lives as long.
+    void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
+    void drop();
+    [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
+
+  private:
+    bool look() override;
+    void give_up(const failure& why) override;
+    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
+    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
+    void end(const failure& error, std::uint64_t before);
+
+    std::shared_ptr<heap_server> m_server;
+    int m_pe = -1;
+    heap_server::answered m_then; // while it is under way
+    const transfer::flow* m_bytes = nullptr; // while it may be withdrawn
+    std::uint64_t m_number = 0;
+    bool m_is_waiting = false;
+};
+
+/// Of a part of a command that has had its turn, the order of the heap's operations asks no more.
+enum class in_order { yes, no };
+
+/// The flows of a put or get of PE `where.pe`, whose own end is `own`.
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
+make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+               const endpoints::heap_place& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
+[[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
+make_asked_get(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
+               const endpoints::heap_place& where, std::size_t bytes, in_order order = in_order::yes);
+/// As make_atomic_source().
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
+                                                                    const endpoints::heap_atomic& what);
+/// As make_word_wait().
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
+                                                                   const endpoints::awaited_word& what);
+
+} // namespace causeway::core
