@@ -9,6 +9,7 @@
 #include <CL/cl.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <stdexcept>
@@ -48,6 +49,14 @@ class platform_test : public testing::Test {
     [[nodiscard]] cl_command_queue queue(std::size_t of = 0) const { return m_queues.at(of).get(); }
     [[nodiscard]] cl_command_queue last_queue() const { return m_queues.back().get(); }
 
+    [[nodiscard]] bool all_have_images() const {
+        return std::all_of(m_devices.begin(), m_devices.end(), [](cl_device_id device) {
+            cl_bool has_images = CL_FALSE;
+            EXPECT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
+                      CL_SUCCESS);
+            return has_images != CL_FALSE;
+        });
+    }
     /// Whether contents move between the first device and the last: they are of different drivers or of different
     /// ranks.
     [[nodiscard]] bool spans() const {

@@ -9,12 +9,7 @@ namespace {
 using refusals = platform_test;
 
 TEST_F(refusals, a_kernel_that_takes_an_image_takes_no_buffer) {
-    for (auto* const device : devices()) {
-        cl_bool has_images = CL_FALSE;
-        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
-                  CL_SUCCESS);
-        if (has_images == CL_FALSE) GTEST_SKIP() << "a device has no images";
-    }
+    if (!all_have_images()) GTEST_SKIP() << "a device has no images";
     const auto program = build("__kernel void pick(__read_only image2d_t from, __global uint* to) {"
                                "    const sampler_t nearest = CLK_FILTER_NEAREST;"
                                "    to[0] = read_imageui(from, nearest, (int2)(0, 0)).x;"
@@ -36,12 +31,7 @@ TEST_F(refusals, a_kernel_that_takes_an_image_takes_no_buffer) {
 }
 
 TEST_F(refusals, a_kernel_takes_no_image_that_it_may_not_read_or_may_not_write) {
-    for (auto* const device : devices()) {
-        cl_bool has_images = CL_FALSE;
-        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, nullptr),
-                  CL_SUCCESS);
-        if (has_images == CL_FALSE) GTEST_SKIP() << "a device has no images";
-    }
+    if (!all_have_images()) GTEST_SKIP() << "a device has no images";
     const auto program = build("__kernel void move(__read_only image2d_t from, __write_only image2d_t to) {"
                                "    const sampler_t nearest = CLK_FILTER_NEAREST;"
                                "    write_imageui(to, (int2)(0, 0), read_imageui(from, nearest, (int2)(0, 0)));"

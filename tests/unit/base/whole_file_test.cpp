@@ -2,6 +2,8 @@
 // Files read and written whole, and which descriptor that takes where the standard ones are closed.
 #include "base/whole_file.hpp"
 
+#include "support/standard_descriptors.hpp"
+
 #include <gtest/gtest.h>
 
 #include <fcntl.h>
@@ -40,35 +42,6 @@ class whole_file : public testing::Test {
 
   private:
     fs::path m_folder;
-};
-
-/// Closes descriptors 0 to 2 for its lifetime. Nothing that a test says meanwhile is seen.
-class without_standard_descriptors {
-  public:
-    without_standard_descriptors() {
-        for (int each = 0; each < 3; ++each) {
-            m_kept[static_cast<std::size_t>(each)] = ::fcntl(each, F_DUPFD_CLOEXEC, 100);
-            ::close(each);
-        }
-    }
-    without_standard_descriptors(const without_standard_descriptors&) = delete;
-    without_standard_descriptors& operator=(const without_standard_descriptors&) = delete;
-    ~without_standard_descriptors() {
-        for (int each = 0; each < 3; ++each) {
-            const int kept = m_kept[static_cast<std::size_t>(each)];
-            if (kept < 0) continue;
-            ::dup2(kept, each);
-            ::close(kept);
-        }
-    }
-    [[nodiscard]] static bool are_free() {
-        for (int each = 0; each < 3; ++each)
-            if (::fcntl(each, F_GETFD) >= 0) return false;
-        return true;
-    }
-
-  private:
-    std::array<int, 3> m_kept{};
 };
 
 /// A number that no closed descriptor of 0 to 2 gives.
@@ -128,12 +101,12 @@ TEST_F(whole_file, is_read_by_no_standard_descriptor) {
     std::string read;
     bool are_free = false;
     {
-        const without_standard_descriptors closed;
+        const support::without_standard_descriptors closed;
         std::thread reader([&] { read = read_file(pipe).value_or("nothing"); });
         const int to = opened_high(pipe, O_WRONLY);
         (void)!::write(to, "one", 3);
         for (int left = 1; left != 0 && ::ioctl(to, FIONREAD, &left) == 0;) std::this_thread::yield();
-        are_free = without_standard_descriptors::are_free();
+        are_free = support::without_standard_descriptors::open_ones().empty();
         ::close(to);
         reader.join();
     }
@@ -147,13 +120,13 @@ TEST_F(whole_file, is_written_by_no_standard_descriptor) {
     std::string read(text.size(), '\0');
     bool are_free = false, is_written = false;
     {
-        const without_standard_descriptors closed;
+        const support::without_standard_descriptors closed;
         std::thread writer([&] { is_written = write_file(pipe, text); });
         const int from = opened_high(pipe, O_RDONLY);
         std::size_t done = 0;
         for (ssize_t count = 1; count > 0 && done < read.size(); done += static_cast<std::size_t>(count)) {
             count = ::read(from, read.data() + done, read.size() - done);
-            if (done == 0) are_free = without_standard_descriptors::are_free();
+            if (done == 0) are_free = support::without_standard_descriptors::open_ones().empty();
         }
         writer.join();
         ::close(from);
@@ -166,7 +139,7 @@ TEST_F(whole_file, is_written_by_no_standard_descriptor) {
 TEST_F(whole_file, of_a_folder_are_found_by_no_standard_descriptor) {
     std::vector<fs::path> found;
     {
-        const without_standard_descriptors closed;
+        const support::without_standard_descriptors closed;
         found = files_in("/proc/self/fd"); // lists its own, too
     }
     for (const char* const each : {"/proc/self/fd/0", "/proc/self/fd/1", "/proc/self/fd/2"})
