@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <ctime>
 #include <exception>
 #include <limits>
 #include <memory>
@@ -19,32 +20,45 @@ namespace {
 using namespace task_fib;
 
 [[noreturn]] void usage(const std::string& why) {
-    std::fprintf(stderr, "task_fib: %s\nusage: task_fib [--n N] [--rounds N] [THREADS]...\n", why.c_str());
+    std::fprintf(stderr, "task_fib: %s\nusage: task_fib [--n N] [--rounds N] [--idle] [THREADS]...\n", why.c_str());
     std::exit(2);
 }
 
 /// Also the number of calls that spawn, for n + 1, and one.
 long serial(int n) { return n < 2 ? n : serial(n - 1) + serial(n - 2); }
 
+double tasks_of(int n) { return static_cast<double>(serial(n + 1) - 1); }
+
+/// The number for a library that takes so long: a run ends in some two seconds on however many threads.
+int number_for(int n, double seconds_per_task) {
+    constexpr double longest_run = 2;
+    while (n > 16 && tasks_of(n) * seconds_per_task > longest_run) --n;
+    return n;
+}
+
 /// False if a library computes another number.
 bool time_all(int n, unsigned rounds, unsigned threads) {
     auto all = of_causeway();
     for (const auto& more : {of_onetbb(), of_openmp(), of_taskflow()}) all.insert(all.end(), more.begin(), more.end());
-    const auto spawned = static_cast<double>(serial(n + 1) - 1);
-    std::vector<std::vector<double>> times(all.size());
+    std::vector<int> numbers(all.size(), 0);
+    std::vector<std::vector<double>> times(all.size()); // of a task
     bool right = true;
-    constexpr double slow = 10; // times the fastest: such a library runs once
     for (unsigned round = 0; round < rounds; ++round)
         for (std::size_t each = 0; each < all.size(); ++each) {
-            if (round > 0 && times[each].front() > slow * times[0].front()) continue;
             const auto solver = all[each].make(threads);
-            (void)solver->run(std::min(n, 16)); // threads are there
-            const auto begin = std::chrono::steady_clock::now();
-            const long value = solver->run(n);
-            times[each].push_back(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
-            if (value == serial(n)) continue;
-            std::fprintf(stderr, "task_fib: %s: fib(%d) is not %ld\n", all[each].name.c_str(), n, value);
-            right = false;
+            const auto time_task = [&](int number) {
+                const auto begin = std::chrono::steady_clock::now();
+                const long value = solver->run(number);
+                const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
+                if (value != serial(number)) {
+                    std::fprintf(stderr, "task_fib: %s: fib(%d) is not %ld\n", all[each].name.c_str(), number, value);
+                    right = false;
+                }
+                return passed.count() / tasks_of(number);
+            };
+            (void)time_task(std::min(n, 10)); // threads are there
+            if (round == 0) numbers[each] = number_for(n, time_task(std::min(n, 16)));
+            times[each].push_back(time_task(numbers[each]));
         }
     double fastest = std::numeric_limits<double>::infinity();
     for (auto& its : times) std::sort(its.begin(), its.end());
@@ -52,22 +66,44 @@ bool time_all(int n, unsigned rounds, unsigned threads) {
         fastest = std::min(fastest, times[each][times[each].size() / 2]);
     for (std::size_t each = 0; each < all.size(); ++each) {
         const auto& its = times[each];
-        std::printf("%7u %-20s %10.1f %10.1f %10.1f", threads, all[each].name.c_str(),
-                    1e9 * its[its.size() / 2] / spawned, 1e9 * its[its.size() / 4] / spawned,
-                    1e9 * its[its.size() * 3 / 4] / spawned);
+        std::printf("%7u %-20s %10.1f %10.1f %10.1f", threads, all[each].name.c_str(), 1e9 * its[its.size() / 2],
+                    1e9 * its[its.size() / 4], 1e9 * its[its.size() * 3 / 4]);
         if (fastest < std::numeric_limits<double>::infinity()) std::printf(" %8.2f", its[its.size() / 2] / fastest);
+        if (numbers[each] != n) std::printf("   fib(%d)", numbers[each]);
         std::printf("\n");
     }
     std::fflush(stdout);
     return right;
 }
 
+/// Processor time that each library's threads take while they have nothing to do.
+void time_idleness(unsigned threads) {
+    std::printf("%7s %-20s %14s\n", "threads", "library", "of a core, idle");
+    auto all = of_causeway();
+    for (const auto& more : {of_onetbb(), of_openmp(), of_taskflow()}) all.insert(all.end(), more.begin(), more.end());
+    for (const auto& each : all) {
+        const auto solver = each.make(threads);
+        (void)solver->run(16);
+        std::this_thread::sleep_for(std::chrono::milliseconds(300)); // until those that will sleep do
+        const auto begin = std::clock();
+        std::this_thread::sleep_for(std::chrono::seconds(1));
+        std::printf("%7u %-20s %12.2f %%\n", threads, each.name.c_str(),
+                    100.0 * static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC);
+        std::fflush(stdout);
+    }
+}
+
 int act(int argc, char** argv) {
     int n = 30;
     unsigned rounds = 5;
+    bool idle = false;
     std::vector<unsigned> counts;
     for (int each = 1; each < argc; ++each) {
         const std::string_view word = argv[each];
+        if (word == "--idle") {
+            idle = true;
+            continue;
+        }
         const bool is_option = word == "--n" || word == "--rounds";
         if (is_option && ++each == argc) usage(std::string(word) + " wants a value");
         const long value = std::strtol(argv[each], nullptr, 10);
@@ -80,8 +116,13 @@ int act(int argc, char** argv) {
             counts.push_back(static_cast<unsigned>(value));
     }
     if (counts.empty()) counts = {1, std::max(1u, std::thread::hardware_concurrency())};
+    if (idle) {
+        for (const auto threads : counts) time_idleness(threads);
+        return 0;
+    }
     std::printf("fib(%d), medians of %u rounds: wall time for each task\n", n, rounds);
     std::printf("%7s %-20s %10s %10s %10s %8s\n", "threads", "library", "ns/task", "quartiles", "", "of best");
+    std::fflush(stdout);
     bool right = true;
     for (const auto threads : counts) right = time_all(n, rounds, threads) && right;
     return right ? 0 : 1;
