@@ -297,6 +297,18 @@ worker* pool::take_seat() {
     return nullptr;
 }
 
+bool pool::has_seat() const {
+    for (unsigned each = 0; each < m_callers; ++each)
+        if (!m_workers[each]->is_taken()) return true;
+    return false;
+}
+
+void pool::leave_seat(worker& seat) {
+    seat.leave();
+    real_atomics::fence(); // the place is free before anyone is found asleep
+    if (m_callers_bell.has_sleepers()) m_callers_bell.ring_all();
+}
+
 void pool::help(worker& self, task_group& group) {
     while (!group.is_done()) {
         auto* next = self.find();
@@ -313,12 +325,12 @@ void pool::wait(task_group& group) {
             auto* const before = worker::sit_down(seat);
             help(*seat, group);
             worker::sit_down(before);
-            seat->leave();
+            leave_seat(*seat);
             return;
         }
         const auto key = m_callers_bell.register_sleeper();
         group.announce_sleeper();
-        if (!group.is_done()) m_callers_bell.sleep(key);
+        if (!group.is_done() && !has_seat()) m_callers_bell.sleep(key);
     }
 }
 

@@ -92,6 +92,9 @@ class pool {
     void work(worker& self);
     void help(worker& self, task_group& group);
     [[nodiscard]] worker* take_seat();
+    [[nodiscard]] bool has_seat() const;
+    /// Whoever waits for a place is told.
+    void leave_seat(worker& seat);
     /// Ends all tasks that wait; no thread works any more.
     void drain();
     static void free_payload(task* over);

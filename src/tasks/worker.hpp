@@ -50,6 +50,7 @@ class alignas(64) worker {
     [[nodiscard]] bool try_take() {
         return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire);
     }
+    [[nodiscard]] bool is_taken() const { return m_taken.load(std::memory_order_relaxed); }
     void leave() { m_taken.store(false, std::memory_order_release); }
 
     footprint found; ///< of the task that is dealt

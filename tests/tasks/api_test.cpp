@@ -5,11 +5,15 @@
 
 #include <gtest/gtest.h>
 
+#include <unistd.h>
+
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <fstream>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -241,6 +245,37 @@ TEST(tasks, callers_beyond_the_places_wait_asleep_and_end) {
         });
     for (auto& each : callers) each.join();
     EXPECT_EQ(ran, 6 * 200 * 5);
+}
+
+/// Until the thread of this number sleeps in the kernel.
+void wait_until_asleep(const std::atomic<int>& thread) {
+    for (;; std::this_thread::yield()) {
+        if (thread.load() == 0) continue;
+        std::ifstream file("/proc/self/task/" + std::to_string(thread.load()) + "/stat");
+        std::string text((std::istreambuf_iterator<char>(file)), {});
+        if (const auto end = text.rfind(')'); end != std::string::npos && text.substr(end, 3) == ") S") return;
+    }
+}
+
+TEST(tasks, a_caller_gets_the_place_that_another_leaves) {
+    task_pool pool({.threads = 1}); // nobody but callers
+    std::atomic<int> second{0};
+    std::atomic<bool> first_runs{false}, ran{false};
+    std::thread other([&] {
+        while (!first_runs) std::this_thread::yield();
+        task_group group(pool);
+        group.spawn([&] { ran = true; });
+        second = static_cast<int>(::gettid());
+        group.wait();
+    });
+    task_group group(pool);
+    group.spawn([&] {
+        first_runs = true;
+        wait_until_asleep(second);
+    });
+    group.wait();
+    other.join();
+    EXPECT_TRUE(ran);
 }
 
 TEST(tasks, a_policy_of_the_program_is_asked) {
