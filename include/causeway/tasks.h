@@ -3,7 +3,10 @@
  *
  * The library is libcauseway_tasks, which needs neither MPI nor OpenCL. Any thread may call any function, unless it
  * says otherwise. Functions that return an int give CAUSEWAY_TASKS_SUCCESS or a negative code, whose cause
- * causeway_tasks_last_error() tells. */
+ * causeway_tasks_last_error() tells. Null in the place of a pool, a group or a task is refused; functions without a
+ * result pass it over.
+ *
+ * After fork() the child has the memory, and none of a pool's threads: it may release a pool, and make its own. */
 #ifndef CAUSEWAY_TASKS_H
 #define CAUSEWAY_TASKS_H
 
@@ -53,12 +56,13 @@ CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution 
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
 /* A distribution of the program: the node of each unit, below `nodes` (else modulo it). It is asked while memory is
- * there, from any thread, and always answers the same. */
+ * there, from any thread, always answers the same, and does not throw. */
 typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t units, unsigned nodes);
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
                                                    void* user);
 
-/* Memory of the functions above, or of malloc(). Null is allowed. */
+/* Memory of the functions above, or of malloc(). Null is allowed. Distributed memory that is free already, or an
+ * address within it, is passed over, and causeway_tasks_last_error() says so. */
 CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
 /* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call. */
@@ -92,12 +96,14 @@ typedef struct causeway_deal {
     int most_used_node; /* of the region that is marked; -1 if it is none, or spread */
     unsigned own_node; /* of the worker that asks */
 } causeway_deal;
-/* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread. */
+/* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread; does
+ * not throw. */
 typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
 
 typedef struct causeway_task_pool_options {
     causeway_task_policy policy;
-    unsigned threads; /* at work at once, callers included; 0 takes one for each core */
+    unsigned threads; /* at work at once, callers included; 0 takes one for each core that the process is bound
+                        to */
     int no_callers; /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
     unsigned callers; /* threads of the program that take part at once, of `threads`; 0 takes one */
     int unbound; /* not 0: threads may leave their node */
@@ -131,8 +137,10 @@ typedef struct causeway_task_group {
 
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool);
 
-/* Returns when all tasks of the group are over, and runs tasks meanwhile. CAUSEWAY_TASKS_FAILED if one threw,
- * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
+/* Returns when all tasks of the group are over, and runs tasks meanwhile. One thread at a time waits for a group. A
+ * task may wait for groups of its own pool, and of pools whose tasks do not wait for its own: a thread that sleeps in
+ * one pool runs nothing of the other. CAUSEWAY_TASKS_FAILED if one threw, CAUSEWAY_TASKS_CANCELLED if the group was
+ * cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
 /* Tasks of the group that have not started will not run. */
@@ -140,7 +148,7 @@ CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group* group
 /* For tasks that run long: not 0 if the group is cancelled. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_is_cancelled(const causeway_task_group* group);
 
-/* The group has been waited for, or never had a task. */
+/* The group has been waited for, or never had a task. Its pool may be gone. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_release(causeway_task_group* group);
 
 typedef enum causeway_region_access {
@@ -151,7 +159,7 @@ typedef enum causeway_region_access {
 } causeway_region_access;
 
 typedef struct causeway_region {
-    const void* address;
+    const void* address; /* null only where bytes is 0 */
     size_t bytes;
     causeway_region_access access;
     int most_used; /* not 0: the policy looks at this one first; of one region at most */
@@ -178,8 +186,9 @@ typedef struct causeway_task causeway_task;
 CAUSEWAY_TASKS_EXPORT causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment,
                                                         void** payload);
 CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, causeway_task* task);
-/* `destroy` (may be null) is called with the payload if `function` is not, and if this fails. After that the task is
- * the library's. */
+/* `destroy` (may be null) is called with the payload if `function` is not, and if this fails; what it throws fails the
+ * group. After that the task is the library's. Refused with the task as it was only if the task or the group is null,
+ * or the group has no pool. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
                                                causeway_task_function function, causeway_task_function destroy,
                                                const causeway_region* regions, size_t count, int flags);

@@ -33,6 +33,10 @@ inline void check_tasks(int code) {
     if (code == CAUSEWAY_TASKS_OUT_OF_MEMORY) throw std::bad_alloc();
     if (code != CAUSEWAY_TASKS_SUCCESS) throw tasks_error(code);
 }
+/// Too many stay too many.
+template <class Value> std::size_t bytes_of(std::size_t count) {
+    return count > std::size_t(-1) / sizeof(Value) ? std::size_t(-1) : count * sizeof(Value);
+}
 } // namespace detail
 
 /// Memory with a distribution, for containers: std::vector<double, causeway::distributed<double>>.
@@ -53,19 +57,20 @@ template <class Value> struct distributed {
     friend bool operator==(const distributed&, const distributed&) { return true; }
 };
 
-/// The memory that a task works on.
+/// The memory that a task works on: `count` values from `first` on. A region beyond the last address is refused when
+/// the task is spawned.
 template <class Value> causeway_region in(const Value* first, std::size_t count = 1) {
-    return {first, count * sizeof(Value), CAUSEWAY_REGION_IN, 0};
+    return {first, detail::bytes_of<Value>(count), CAUSEWAY_REGION_IN, 0};
 }
 template <class Value> causeway_region out(Value* first, std::size_t count = 1) {
-    return {first, count * sizeof(Value), CAUSEWAY_REGION_OUT, 0};
+    return {first, detail::bytes_of<Value>(count), CAUSEWAY_REGION_OUT, 0};
 }
 template <class Value> causeway_region inout(Value* first, std::size_t count = 1) {
-    return {first, count * sizeof(Value), CAUSEWAY_REGION_INOUT, 0};
+    return {first, detail::bytes_of<Value>(count), CAUSEWAY_REGION_INOUT, 0};
 }
 /// Where the bytes are; orders nothing.
 template <class Value> causeway_region footprint(const Value* first, std::size_t count = 1) {
-    return {first, count * sizeof(Value), CAUSEWAY_REGION_FOOTPRINT, 0};
+    return {first, detail::bytes_of<Value>(count), CAUSEWAY_REGION_FOOTPRINT, 0};
 }
 /// Of a task's regions, the one that it uses most.
 inline causeway_region most_used(causeway_region region) {

@@ -31,6 +31,8 @@ template <class Call> int guard(Call&& call) {
                           error.what());
     } catch (const std::exception& error) {
         return keep_error(CAUSEWAY_TASKS_FAILED, error.what());
+    } catch (...) {
+        return keep_error(CAUSEWAY_TASKS_FAILED, "a function of the program threw what is no std::exception");
     }
 }
 

@@ -81,7 +81,7 @@ void* arena::allocate(const allocation_request& request) {
         throw transfer_error(status::invalid_value, "an allocation of " + bytes_text(request.bytes) + ": the unit of " +
                                                         bytes_text(unit) + " is no multiple of the page of " +
                                                         bytes_text(page));
-    if (request.bytes > m_bytes / 2) throw std::bad_alloc();
+    if (request.bytes > m_bytes / 2 || unit > m_bytes / 2) throw std::bad_alloc();
     layout made;
     made.how = request.how == distribution::standard ? distribution::local : request.how;
     made.unit = unit;
@@ -112,27 +112,45 @@ void* arena::allocate(const allocation_request& request) {
     if (m_machine.nodes.size() > 1 && made.how != distribution::local)
         ::madvise(memory, made.bytes,
                   made.how != distribution::coarse && unit < huge_page ? MADV_NOHUGEPAGE : MADV_HUGEPAGE);
-    bool bound = true;
-    if (made.how == distribution::coarse || (made.how == distribution::local && request.how == distribution::local)) {
-        bound = m_binder->bind(memory, made.bytes, made.node);
-    } else if (made.how == distribution::fine && unit == page) {
-        bound = m_binder->interleave(memory, made.bytes);
-    } else if (made.how != distribution::local) {
-        for (auto from = made.begin; bound && from < made.begin + made.bytes; from += unit)
-            bound = m_binder->bind(reinterpret_cast<void*>(from), unit, made.node_of(from));
+    try {
+        if (!bind(made, request.how)) m_unbound.fetch_add(1, std::memory_order_relaxed);
+        m_map.add(made);
+    } catch (...) { // no memory, or a placement that throws
+        give_memory_back(made.begin, made.bytes);
+        throw;
     }
-    if (!bound) m_unbound.fetch_add(1, std::memory_order_relaxed);
-    m_map.add(made);
     return memory;
+}
+
+bool arena::bind(const layout& made, distribution asked) {
+    void* const memory = reinterpret_cast<void*>(made.begin);
+    if (made.how == distribution::coarse || (made.how == distribution::local && asked == distribution::local))
+        return m_binder->bind(memory, made.bytes, made.node);
+    if (made.how == distribution::local) return true;
+    if (made.how == distribution::fine && made.unit == m_machine.page_bytes)
+        return m_binder->interleave(memory, made.bytes);
+    bool bound = true;
+    for (auto from = made.begin; bound && from < made.begin + made.bytes; from += made.unit)
+        bound = m_binder->bind(reinterpret_cast<void*>(from), made.unit, made.node_of(from));
+    return bound;
 }
 
 bool arena::release(void* address) {
     layout removed;
-    if (!m_map.remove(reinterpret_cast<std::uintptr_t>(address), removed)) return false;
-    // A fresh mapping in its place gives back pages and forgets their binding.
-    ::mmap(address, removed.bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
-    give_addresses_back(removed.begin, removed.bytes);
+    const auto begin = reinterpret_cast<std::uintptr_t>(address);
+    if (!m_map.remove(begin, removed)) {
+        if (begin - m_begin >= m_bytes) return false;
+        throw transfer_error(status::invalid_value, "an address of distributed memory at which no allocation begins");
+    }
+    give_memory_back(removed.begin, removed.bytes);
     return true;
+}
+
+void arena::give_memory_back(std::uintptr_t begin, std::uint64_t bytes) {
+    // A fresh mapping in its place gives back pages and forgets their binding.
+    ::mmap(reinterpret_cast<void*>(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
+           -1, 0);
+    give_addresses_back(begin, bytes);
 }
 
 std::uint64_t arena::bytes_in_use() const {

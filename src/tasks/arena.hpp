@@ -47,7 +47,7 @@ class arena {
 
     /// Never null. Memory is zero. Throws std::bad_alloc, or transfer_error where the unit is refused.
     void* allocate(const allocation_request& request);
-    /// True if `address` was allocated here.
+    /// False if `address` is none of here. Throws transfer_error if it is, but no allocation begins there (any more).
     bool release(void* address);
 
     [[nodiscard]] const address_map& addresses() const { return m_map; }
@@ -57,6 +57,9 @@ class arena {
 
   private:
     std::uintptr_t take_addresses(std::uint64_t bytes, std::uint64_t alignment);
+    /// False if the system refuses.
+    [[nodiscard]] bool bind(const layout& made, distribution asked);
+    void give_memory_back(std::uintptr_t begin, std::uint64_t bytes);
     void give_addresses_back(std::uintptr_t begin, std::uint64_t bytes);
 
     const topology::machine& m_machine;
@@ -66,7 +69,7 @@ class arena {
     std::uint64_t m_bytes;
     address_map m_map;
     std::atomic<std::uint64_t> m_next_node{0}, m_unbound{0};
-    mutable std::mutex m_mutex;                      // guards what follows
+    mutable std::mutex m_mutex; // guards what follows
     std::map<std::uintptr_t, std::uint64_t> m_holes; ///< begin and bytes of addresses that are free
     std::uint64_t m_in_use = 0;
 };

@@ -31,6 +31,13 @@ task_group& group_of(causeway_task_group* group) { return *std::launder(reinterp
 const task_group& group_of(const causeway_task_group* group) {
     return *std::launder(reinterpret_cast<const task_group*>(group));
 }
+/// Refuses null, a group that is all zeros, and one whose pool was null.
+task_group& known(causeway_task_group* group) {
+    if (!group) throw transfer_error(status::invalid_value, "a group of tasks: it is null");
+    if (!group_of(group).owner())
+        throw transfer_error(status::invalid_value, "a group of tasks: it has no pool (causeway_task_group_init())");
+    return group_of(group);
+}
 task* task_of(causeway_task* handle) { return reinterpret_cast<task*>(handle); }
 
 /// Regions as the scheduler has them; a few of them need no memory.
@@ -46,11 +53,12 @@ class region_list {
         for (std::size_t each = 0; each < count; ++each) {
             const auto& its = regions[each];
             const auto begin = reinterpret_cast<std::uintptr_t>(its.address);
-            if (static_cast<unsigned>(its.access) > 3 || begin + its.bytes < begin)
-                throw transfer_error(status::invalid_value,
-                                     "region " + std::to_string(each) + " of a task: " +
-                                         (begin + its.bytes < begin ? "it goes beyond the last address"
-                                                                    : "no such access: " + std::to_string(its.access)));
+            const auto refuse = [&](const std::string& why) {
+                throw transfer_error(status::invalid_value, "region " + std::to_string(each) + " of a task: " + why);
+            };
+            if (static_cast<unsigned>(its.access) > 3) refuse("no such access: " + std::to_string(its.access));
+            if (begin + its.bytes < begin) refuse("it goes beyond the last address");
+            if (begin == 0 && its.bytes != 0) refuse(bytes_text(its.bytes) + " at null");
             all[each] = {begin, its.bytes, static_cast<tasks::access>(its.access), its.most_used != 0};
         }
     }
@@ -153,7 +161,9 @@ void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement 
 }
 
 void causeway_free(void* memory) {
-    if (memory && !(process().has_memory() && process().memory().release(memory))) std::free(memory);
+    (void)guard([&] {
+        if (memory && !(process().has_memory() && process().memory().release(memory))) std::free(memory);
+    });
 }
 
 int causeway_node_of_address(const void* address) {
@@ -181,15 +191,22 @@ int causeway_task_pool_create(const causeway_task_pool_options* options, causewa
 void causeway_task_pool_release(causeway_task_pool* pool) { delete pool; }
 
 void causeway_task_pool_statistics(const causeway_task_pool* pool, causeway_task_statistics* statistics) {
+    if (!statistics) return;
+    *statistics = {};
+    if (!pool) return;
     const auto sum = pool->statistics();
     *statistics = {sum.tasks, sum.dealt, sum.stolen, sum.stolen_far, pool->threads()};
 }
 
-void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool) { new (group) task_group(*pool); }
+void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool) {
+    if (group) new (group) task_group(pool);
+}
 
 int causeway_task_group_wait(causeway_task_group* handle) {
+    const int refused = guard([&] { (void)known(handle); });
+    if (refused != CAUSEWAY_TASKS_SUCCESS) return refused;
     auto& group = group_of(handle);
-    group.owner().wait(group);
+    if (!group.is_done()) group.owner()->wait(group); // else its pool may be gone
     const auto [failure, cancelled] = group.settle();
     if (!failure)
         return !cancelled ? CAUSEWAY_TASKS_SUCCESS
@@ -206,26 +223,35 @@ int causeway_task_group_wait(causeway_task_group* handle) {
     }
 }
 
-void causeway_task_group_cancel(causeway_task_group* group) { group_of(group).cancel(); }
-int causeway_task_group_is_cancelled(const causeway_task_group* group) { return group_of(group).is_cancelled(); }
-void causeway_task_group_release(causeway_task_group* group) { group_of(group).~task_group(); }
+void causeway_task_group_cancel(causeway_task_group* group) {
+    if (group) group_of(group).cancel();
+}
+int causeway_task_group_is_cancelled(const causeway_task_group* group) {
+    return group && group_of(group).is_cancelled();
+}
+void causeway_task_group_release(causeway_task_group* group) {
+    if (group) group_of(group).~task_group();
+}
 
 int causeway_task_spawn(causeway_task_group* group, causeway_task_function function, void* argument,
                         const causeway_region* regions, size_t count) {
     return guard([&] {
         if (!function) throw transfer_error(status::invalid_value, "a task: its function is null");
         const region_list all(regions, count);
-        auto& into = group_of(group);
-        auto* const made = into.owner().make(0, 1);
+        auto& into = known(group);
+        auto* const made = into.owner()->make(0, 1);
         made->function = function;
         made->payload = argument;
-        into.owner().submit(made, into, all);
+        into.owner()->submit(made, into, all);
     });
 }
 
 causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment, void** payload) {
     task* made = nullptr;
     (void)guard([&] {
+        if (!pool || !payload)
+            throw transfer_error(status::invalid_value, pool ? "a task: the place for its payload's address is null"
+                                                             : "a task: its pool is null");
         if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 32768)
             throw transfer_error(status::invalid_value,
                                  "a task's payload: an alignment of " + std::to_string(alignment));
@@ -235,16 +261,22 @@ causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t
     return reinterpret_cast<causeway_task*>(made);
 }
 
-void causeway_task_discard(causeway_task_pool* pool, causeway_task* task) { pool->discard(task_of(task)); }
+void causeway_task_discard(causeway_task_pool* pool, causeway_task* task) {
+    if (pool && task) pool->discard(task_of(task));
+}
 
 int causeway_task_submit(causeway_task_group* group, causeway_task* handle, causeway_task_function function,
                          causeway_task_function destroy, const causeway_region* regions, size_t count, int flags) {
+    if (!group || !group_of(group).owner() || !handle)
+        return keep_error(CAUSEWAY_TASKS_INVALID_VALUE,
+                          handle ? "a task: its group is null, or has no pool" : "a task: it is null");
     auto* const made = task_of(handle);
     auto& into = group_of(group);
+    auto& owner = *into.owner();
     if (function && count == 0 && flags == 0) { // nothing can be refused
         made->function = function;
         made->destroy = destroy;
-        return guard([&] { into.owner().submit(made, into); });
+        return guard([&] { owner.submit(made, into); });
     }
     std::optional<region_list> all;
     const int refused = guard([&] {
@@ -255,7 +287,7 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
     });
     if (refused != CAUSEWAY_TASKS_SUCCESS) {
         if (destroy) destroy(made->payload);
-        into.owner().discard(made);
+        owner.discard(made);
         return refused;
     }
     return guard([&] {
@@ -263,10 +295,12 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
         made->destroy = destroy;
         made->urgent = (flags & CAUSEWAY_TASK_URGENT) != 0;
         if (flags & CAUSEWAY_TASK_HELD)
-            into.owner().submit_held(made, into, *all);
+            owner.submit_held(made, into, *all);
         else
-            into.owner().submit(made, into, *all);
+            owner.submit(made, into, *all);
     });
 }
 
-void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task) { pool->let_go(task_of(task)); }
+void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task) {
+    if (pool && task) pool->let_go(task_of(task));
+}

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdint>
 #include <new>
 #include <string>
 #include <system_error>
@@ -74,8 +75,9 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
 pool::~pool() {
     m_stopping.store(true, std::memory_order_seq_cst);
     wake_everyone();
-    for (auto& thread : m_threads) thread.join();
-    drain();
+    const bool is_child = ::getpid() != m_process;
+    for (auto& thread : m_threads) is_child ? thread.detach() : thread.join();
+    if (!is_child) drain(); // a queue may be half changed there
 }
 
 void pool::drain() {
@@ -94,9 +96,6 @@ void pool::drain() {
 }
 
 task* pool::make(std::size_t bytes, std::size_t alignment) {
-    void* payload = nullptr;
-    const bool is_small = bytes <= task::inline_bytes && alignment <= alignof(std::max_align_t);
-    if (!is_small) payload = ::operator new(bytes, std::align_val_t(std::max(alignment, alignof(std::max_align_t))));
     task* made = nullptr;
     if (auto* const self = worker::current(*this)) {
         made = self->make();
@@ -106,14 +105,23 @@ task* pool::make(std::size_t bytes, std::size_t alignment) {
         made = m_loose;
         m_loose = made->next;
     }
+    made->payload = made->room;
+    made->alignment = 0;
+    if (bytes > task::inline_bytes || alignment > alignof(std::max_align_t)) try {
+            if (bytes > PTRDIFF_MAX) throw std::bad_alloc();
+            const auto unit = std::max(alignment, alignof(std::max_align_t));
+            made->payload = ::operator new(bytes, std::align_val_t(unit));
+            made->alignment = static_cast<std::uint16_t>(unit);
+        } catch (...) {
+            discard(made);
+            throw;
+        }
     made->destroy = nullptr;
     made->node = nullptr;
     made->load = 0;
     made->urgent = 0;
     made->way = came_by::own_queue;
     made->void_of_work = 0;
-    made->alignment = is_small ? 0 : static_cast<std::uint16_t>(std::max(alignment, alignof(std::max_align_t)));
-    made->payload = is_small ? made->room : payload;
     return made;
 }
 
@@ -173,7 +181,7 @@ void pool::prepare(task* made, task_group& group, std::span<const region> region
         // It may have predecessors by now, so it waits for them.
         made->void_of_work = 1;
         if (!made->node) {
-            if (made->destroy) made->destroy(made->payload);
+            worker::end_payload(*made);
             discard(made);
             if (group.end_one()) wake_everyone();
             throw;

@@ -10,6 +10,9 @@
 #include "tasks/task.hpp"
 #include "topology/machine.hpp"
 
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -114,6 +117,7 @@ class pool {
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
     unsigned m_callers = 0;
     std::vector<std::thread> m_threads;
+    const pid_t m_process = ::getpid(); ///< which has the threads; a child of fork() has none
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
     std::atomic<bool> m_stopping{false};

@@ -103,6 +103,7 @@ int causeway_tasks_simulate(const causeway_simulation* asked, causeway_simulatio
 
 int causeway_task_record_begin(causeway_task_pool* pool) {
     return guard([&] {
+        if (!pool) throw transfer_error(status::invalid_value, "the record of a pool: it is null");
         pool->record = std::make_unique<run_record>();
         pool->set_record(pool->record.get());
     });
@@ -110,6 +111,9 @@ int causeway_task_record_begin(causeway_task_pool* pool) {
 
 int causeway_task_record_end(causeway_task_pool* pool, const char* path) {
     return guard([&] {
+        if (!pool || !path)
+            throw transfer_error(status::invalid_value,
+                                 pool ? "the record of a pool: its path is null" : "the record of a pool: it is null");
         if (!pool->record) throw transfer_error(status::invalid_value, "the record of a pool: none was begun");
         pool->set_record(nullptr);
         const auto tasks = std::exchange(pool->record, nullptr)->tasks();
@@ -120,6 +124,7 @@ int causeway_task_record_end(causeway_task_pool* pool, const char* path) {
 
 int causeway_task_record_timeline(const char* record_path, const char* timeline_path) {
     return guard([&] {
+        if (!record_path || !timeline_path) throw transfer_error(status::invalid_value, "a timeline: a path is null");
         simulator::outcome run;
         run.slices = simulator::read_record(record_path).slices;
         write_timeline(timeline_path, simulator::timeline_of(run, record_path));

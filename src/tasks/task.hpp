@@ -46,11 +46,12 @@ struct alignas(64) task {
 /// once.
 class task_group {
   public:
-    explicit task_group(pool& owner) : m_pool(owner) {}
+    explicit task_group(pool* owner) : m_pool(owner) {}
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
 
-    [[nodiscard]] pool& owner() const { return m_pool; }
+    /// Null if the program gave none.
+    [[nodiscard]] pool* owner() const { return m_pool; }
     [[nodiscard]] bool is_done() const { return m_pending.load(std::memory_order_acquire) < 2; }
     [[nodiscard]] std::uint64_t pending() const { return m_pending.load(std::memory_order_relaxed) / 2; }
     [[nodiscard]] bool is_cancelled() const { return m_cancelled.load(std::memory_order_relaxed); }
@@ -92,7 +93,7 @@ class task_group {
     void announce_sleeper() { m_pending.fetch_or(1, std::memory_order_seq_cst); }
 
   private:
-    pool& m_pool;
+    pool* m_pool;
     std::atomic<std::uint64_t> m_pending{0}; ///< twice the tasks that are not over, and 1 if somebody sleeps
     std::atomic<bool> m_cancelled{false};
     spin_lock m_lock; // guards m_failure

@@ -198,15 +198,23 @@ void worker::call(task* which) {
     }
 }
 
+void worker::end_payload(task& which) {
+    try {
+        if (which.destroy) which.destroy(which.payload);
+    } catch (...) {
+        which.group->fail(std::current_exception());
+    }
+}
+
 void worker::run_here(task* which) {
     auto& group = *which->group;
     counts::more(done.tasks);
     if (which->void_of_work || group.is_cancelled()) {
-        if (which->destroy) which->destroy(which->payload);
+        end_payload(*which);
     } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
         group.fail(std::make_exception_ptr(
             transfer_error(status::cancelled, "a task was waiting when its pool was released")));
-        if (which->destroy) which->destroy(which->payload);
+        end_payload(*which);
     } else {
         if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
             run_record::running running(*m_pool.m_record, which->record);

@@ -43,6 +43,8 @@ class alignas(64) worker {
     /// and now and then.
     [[nodiscard]] task* idle(task_group* waits_for);
 
+    /// Instead of running it. What that throws fails its group.
+    static void end_payload(task& which);
     [[nodiscard]] task* make();
     void free(task* over);
 

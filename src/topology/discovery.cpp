@@ -91,6 +91,9 @@ hwloc_topology_t this_topology() {
     // Left alone at exit: threads of the program may still ask.
     static const auto handle = [] {
         auto* made = new hwloc_handle;
+        // Also what taskset and mpirun leave out. Where threads are bound apart, all of the machine stays.
+        hwloc_topology_set_flags(made->get(),
+                                 HWLOC_TOPOLOGY_FLAG_RESTRICT_TO_CPUBINDING | HWLOC_TOPOLOGY_FLAG_IS_THISSYSTEM);
         if (hwloc_topology_load(made->get()) != 0)
             throw transfer_error(status::out_of_resources, "hwloc cannot read this machine's topology");
         return made;

@@ -15,6 +15,7 @@
 #include <mutex>
 #include <numeric>
 #include <random>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -135,6 +136,18 @@ TEST_F(several_nodes, a_placement_of_the_program_is_asked_and_bound) {
     EXPECT_EQ(node_of(made, 19 * 4096), 7);
 }
 
+TEST_F(several_nodes, a_placement_that_throws_gives_no_memory_and_loses_no_addresses) {
+    const auto refused = [](std::uint64_t unit, std::uint64_t, unsigned) -> unsigned {
+        if (unit == 3) throw std::runtime_error("no such unit");
+        return 0;
+    };
+    void* const here = memory->allocate({1 << 20, distribution::coarse, 0, {}});
+    memory->release(here);
+    EXPECT_THROW((void)memory->allocate({1 << 20, distribution::plugin, 0, refused}), std::runtime_error);
+    EXPECT_EQ(memory->bytes_in_use(), 0u);
+    EXPECT_EQ(memory->allocate({1 << 20, distribution::coarse, 0, {}}), here);
+}
+
 TEST_F(several_nodes, memory_without_cores_and_forbidden_nodes_get_nothing) {
     auto odd = topology::opteron_48();
     odd.nodes[2].cores.clear();
@@ -186,7 +199,7 @@ TEST_F(several_nodes, freed_addresses_are_unknown_and_come_again) {
             std::swap(live[random() % live.size()], live.back());
             ASSERT_TRUE(memory->release(live.back()));
             ASSERT_EQ(node_of(live.back()), -1);
-            ASSERT_FALSE(memory->release(live.back())) << "twice";
+            ASSERT_THROW(memory->release(live.back()), transfer_error) << "twice";
             live.pop_back();
         }
     }

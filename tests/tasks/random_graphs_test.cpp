@@ -124,7 +124,7 @@ void run_graphs(unsigned policy_index, unsigned threads, unsigned callers, int c
             random_task* task;
             cells* all;
         };
-        task_group group(workers);
+        task_group group(&workers);
         for (auto& task : graph) {
             std::vector<region> regions;
             for (const auto& range : task.ranges)
