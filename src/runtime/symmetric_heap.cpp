@@ -19,6 +19,7 @@
 #include <bit>
 #include <cstdio>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace causeway::core {
@@ -337,6 +338,13 @@ void symmetric_heap::clear(void* address, std::size_t bytes) const {
     for (std::size_t done = 0; done < bytes; done += zeros.size())
         run(put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done},
                 std::min(zeros.size(), bytes - done)));
+}
+
+std::unique_ptr<transfer::endpoint> symmetric_heap::caller_end(std::byte* memory, std::size_t bytes) const {
+    const bool is_own = !std::less<>{}(memory, m_base) && std::less<>{}(memory, m_base + m_heap->bytes());
+    if (!is_own || bytes == 0) return endpoints::make_host_endpoint(memory);
+    const auto offset = locate(memory, bytes, "the side of the caller");
+    return m_range ? m_server->own_range(offset) : endpoints::make_host_endpoint(memory);
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {

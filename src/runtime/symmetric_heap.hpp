@@ -85,6 +85,10 @@ class symmetric_heap {
     /// Zeros to this PE's own heap.
     void clear(void* address, std::size_t bytes) const;
 
+    /// What a call of host code names as its own side: memory of the host, or part of this PE's own heap. Throws
+    /// transfer_error(invalid_value).
+    [[nodiscard]] std::unique_ptr<transfer::endpoint> caller_end(std::byte* memory, std::size_t bytes) const;
+
     /// Moves in a command of no queue, and waits for it. Throws transfer_error.
     static void run(flows moved);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.

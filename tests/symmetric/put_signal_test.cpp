@@ -33,6 +33,26 @@ TEST_F(put_signal, brings_bytes_and_then_says_so) {
     }
 }
 
+TEST_F(put_signal, takes_the_own_heap_as_the_side_of_the_caller) {
+    for (const std::size_t size : {std::size_t{8}, std::size_t{1000}, (std::size_t{3} << 20) + 5}) {
+        auto* const target = allocate<unsigned char>(size);
+        auto* const here = allocate<unsigned char>(size);
+        auto* const signal = allocate<std::uint64_t>(1);
+        ASSERT_EQ(causeway_symmetric_put(here, pattern(me, 1, size).data(), size, me), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_put_signal(target, here, size, signal, 1, CL_SIGNAL_SET, next), CL_SUCCESS)
+            << causeway_error_last_message();
+        ASSERT_EQ(causeway_symmetric_wait(signal, 8, CL_COMPARE_EQ, 1), CL_SUCCESS);
+        EXPECT_TRUE(same(contents(target, size), pattern(before, 1, size)));
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_get(here, target, size, next), CL_SUCCESS) << causeway_error_last_message();
+        EXPECT_TRUE(same(contents(here, size), pattern(me, 1, size)));
+        ASSERT_EQ(causeway_symmetric_free(signal), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_free(here), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_put(target, here, size, me), CL_INVALID_VALUE);
+        ASSERT_EQ(causeway_symmetric_free(target), CL_SUCCESS);
+    }
+}
+
 TEST_F(put_signal, is_seen_by_a_kernel_behind_the_wait) {
     constexpr std::size_t size = 4096;
     auto* const target = allocate<unsigned char>(size);
