@@ -60,15 +60,41 @@ linear_form form_of(const unit& unit, const Expr* expression) {
     return form;
 }
 
+/// From the variable on; nothing if the way to what is accessed has other pointers, or members that share their place.
 std::vector<const Expr*> subscripts_of(const Expr* expression) {
     std::vector<const Expr*> all;
     expression = expression->IgnoreParenCasts();
-    while (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
-        all.insert(all.begin(), subscript->getIdx());
-        expression = subscript->getBase()->IgnoreParenImpCasts();
+    while (!isa<DeclRefExpr>(expression)) {
+        if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
+            all.insert(all.begin(), subscript->getIdx());
+            expression = subscript->getBase()->IgnoreParenImpCasts();
+            if (!isa<DeclRefExpr>(expression) && !expression->getType()->isArrayType()) return {};
+        } else if (const auto* member = dyn_cast<MemberExpr>(expression); member && !member->isArrow()) {
+            const auto* field = dyn_cast<FieldDecl>(member->getMemberDecl());
+            if (!field || field->getParent()->isUnion()) return {};
+            expression = member->getBase()->IgnoreParenImpCasts();
+        } else {
+            return {};
+        }
     }
-    if (!isa<DeclRefExpr>(expression)) return {};
     return all;
+}
+
+/// True of `variable` itself, its members and elements; not of what pointers in it point to.
+bool is_part_of_variable(const Expr* expression) {
+    expression = expression->IgnoreParenCasts();
+    if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
+        const auto* base = subscript->getBase()->IgnoreParenImpCasts();
+        return base->getType()->isArrayType() && is_part_of_variable(base);
+    }
+    if (const auto* member = dyn_cast<MemberExpr>(expression))
+        return !member->isArrow() && is_part_of_variable(member->getBase());
+    return isa<DeclRefExpr>(expression) && !expression->getType()->isPointerType();
+}
+
+bool is_narrow_unsigned(const unit& unit, const Expr* subscript) {
+    const auto type = subscript->IgnoreParenImpCasts()->getType();
+    return type->isUnsignedIntegerType() && unit.context.getTypeSize(type) < 64;
 }
 
 class tester {
@@ -78,41 +104,95 @@ class tester {
     std::string why_not() {
         for (const auto& each : m_loop.loops) m_variables.insert(each.variable);
         collect_inner(m_loop.body);
+        if (leaving(m_unit, m_loop.body)) return "an iteration may leave it";
         if (auto reason = calls(); !reason.empty()) return reason;
-        const auto accesses = accesses_in(m_loop.body);
-        for (const auto& each : accesses)
-            if (each.root && each.writes) m_written.insert(each.root);
-        if (auto reason = scalars(accesses); !reason.empty()) return reason;
+        auto accesses = accesses_in(m_loop.body);
+        // What is done through an address counts where it is done.
+        std::erase_if(accesses, [&](const auto& each) { return each.memory && m_addressed.contains(each.expression); });
         for (const auto& each : accesses) {
-            if (!each.memory || !each.writes ||
-                (each.root && is_inside(each.root) && each.root->getType()->isArrayType()))
-                continue;
-            if (!each.root || is_inside(each.root)) return "what a pointer points to is written, and is not known";
-            for (const auto& counted : m_loop.loops)
-                if (auto reason = apart(accesses, each.root, counted); !reason.empty()) return reason;
+            if (!each.root || !each.writes) continue;
+            m_written.insert(each.root);
+            if (!each.memory) m_assigned.insert(each.root);
         }
+        if (auto reason = scalars(accesses); !reason.empty()) return reason;
+        std::set<const VarDecl*> written; // as memory
+        for (const auto& each : accesses) {
+            if (!each.memory || !each.writes || is_own(each)) continue;
+            const auto* base = base_of(each.root);
+            if (!base) return "what a pointer points to is written, and is not known";
+            if (is_inside(base)) continue;
+            written.insert(base);
+            for (const auto& counted : m_loop.loops)
+                if (auto reason = apart(accesses, base, counted); !reason.empty()) return reason;
+        }
+        if (written.empty()) return {};
+        for (const auto& each : accesses)
+            if (each.memory && !is_own(each) && !base_of(each.root))
+                return "what a pointer points to is read, and is not known";
+        for (const auto& counted : m_loop.loops)
+            for (const auto* bound : {counted.last, counted.step})
+                for (const auto& each : accesses_in(bound))
+                    if (each.memory && (!each.root || written.contains(each.root)))
+                        return "its end depends on what it writes";
         return {};
     }
 
   private:
     const unit& m_unit;
     const loop_node& m_loop;
-    std::set<const VarDecl*> m_variables, m_written;
-    std::map<const VarDecl*, counted_loop> m_inner; // loops inside, by variable
-    std::set<const VarDecl*> m_inside;
+    std::set<const VarDecl*> m_variables, m_written, m_assigned;
+    std::map<const VarDecl*, std::vector<counted_loop>> m_inner; // loops inside, by variable
+    std::map<const VarDecl*, const Expr*> m_inside;              // with their first values
+    std::set<const Expr*> m_addressed;
 
     bool is_inside(const VarDecl* variable) const { return m_inside.contains(variable); }
+
+    /// Memory that each iteration has for itself.
+    bool is_own(const access& each) const {
+        return each.root && ((is_inside(each.root) && is_part_of_variable(each.expression)) || in_private(each.root));
+    }
+
+    bool in_private(const VarDecl* variable) const {
+        return std::any_of(m_loop.privates.begin(), m_loop.privates.end(),
+                           [&](const auto* entry) { return variable_of(m_loop.of, *entry) == variable; });
+    }
+
+    /// The variable that a pointer of an iteration, which never changes, got its value from.
+    const VarDecl* base_of(const VarDecl* root) const {
+        for (int steps = 0; root && is_inside(root) && root->getType()->isPointerType(); ++steps) {
+            const auto* first = m_inside.at(root);
+            if (!first || m_assigned.contains(root) || steps > 8) return nullptr;
+            root = root_of(first);
+        }
+        // A pointer in something local is not known.
+        return root && (!is_inside(root) || root->getType()->isArrayType()) ? root : nullptr;
+    }
 
     void collect_inner(const Stmt* body) {
         walk(body, [&](const Stmt* each) {
             std::string why;
             if (const auto* loop = dyn_cast<ForStmt>(each))
-                if (const auto counted = count(loop, why)) m_inner.emplace(counted->variable, *counted);
+                if (const auto counted = count(loop, why)) m_inner[counted->variable].push_back(*counted);
+            if (const auto* address = dyn_cast<UnaryOperator>(each); address && address->getOpcode() == UO_AddrOf)
+                m_addressed.insert(address->getSubExpr()->IgnoreParens());
             if (const auto* declaration = dyn_cast<DeclStmt>(each))
                 for (const auto* one : declaration->decls())
-                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_inside.insert(variable);
+                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_inside.emplace(variable, variable->getInit());
             return true;
         });
+    }
+
+    /// True if something uses the variable that is in none of the loops that count it.
+    bool is_used_beside_its_loops(const VarDecl* variable) const {
+        bool found = false;
+        walk(m_loop.body, [&](const Stmt* each) {
+            for (const auto& counted : m_inner.at(variable))
+                if (each == counted.loop) return false;
+            const auto* reference = dyn_cast<DeclRefExpr>(each);
+            found = found || (reference && reference->getDecl() == variable);
+            return true;
+        });
+        return found;
     }
 
     std::string calls() {
@@ -130,7 +210,8 @@ class tester {
                 return true;
             }
             for (const auto& use : accesses_in(definition->getBody()))
-                if (use.writes && (use.memory || !use.root || use.root->hasGlobalStorage()))
+                if (use.writes &&
+                    (!use.root || use.root->hasGlobalStorage() || (use.memory && !is_part_of_variable(use.expression))))
                     reason = "it calls '" + name + "', which writes memory";
             return true;
         });
@@ -138,27 +219,29 @@ class tester {
     }
 
     bool is_private(const VarDecl* variable) const {
-        for (const auto* entry : m_loop.privates)
-            if (variable_of(m_loop.of, *entry) == variable) return true;
         for (const auto& each : m_loop.reductions)
             if (each.variable == variable) return true;
-        return m_variables.contains(variable) || m_inner.contains(variable) || is_inside(variable);
+        return in_private(variable) || m_variables.contains(variable) || m_inner.contains(variable) ||
+               is_inside(variable);
     }
 
     std::string scalars(const std::vector<access>& accesses) {
+        std::set<const Expr*> of_inner; // accesses to what a loop inside has as private
+        for (const auto* each : m_loop.inner) collect_private(*each, of_inner);
         for (const auto& each : accesses)
-            if (!each.memory && each.writes && !is_private(each.root) && !inner_clause_has(each.root))
+            if (!each.memory && each.writes && !is_private(each.root) && !of_inner.contains(each.expression))
                 return "'" + each.root->getNameAsString() + "' is written by every iteration";
+        for (const auto& [variable, loops] : m_inner)
+            if (!is_inside(variable) && !in_private(variable) && is_used_beside_its_loops(variable))
+                return "'" + variable->getNameAsString() + "' may have a value of another iteration";
         return {};
     }
 
-    bool inner_clause_has(const VarDecl* variable) const {
-        std::function<bool(const loop_node*)> has = [&](const loop_node* node) {
-            for (const auto* entry : node->privates)
-                if (variable_of(node->of, *entry) == variable) return true;
-            return std::any_of(node->inner.begin(), node->inner.end(), has);
-        };
-        return std::any_of(m_loop.inner.begin(), m_loop.inner.end(), has);
+    static void collect_private(const loop_node& node, std::set<const Expr*>& into) {
+        for (const auto* entry : node.privates)
+            for (const auto& each : accesses_in(node.body))
+                if (each.root == variable_of(node.of, *entry)) into.insert(each.expression);
+        for (const auto* each : node.inner) collect_private(*each, into);
     }
 
     /// Nothing if accesses to `root` of different iterations of `counted` never meet.
@@ -166,26 +249,32 @@ class tester {
         const auto name = root->getNameAsString();
         std::vector<std::vector<const Expr*>> all;
         for (const auto& each : accesses) {
-            if (each.root != root || !each.memory) continue;
-            auto subscripts = subscripts_of(each.expression);
-            if (subscripts.empty()) return "'" + name + "' is written other than by subscripts";
+            if (!each.memory || base_of(each.root) != root) continue;
+            auto subscripts = each.root == root ? subscripts_of(each.expression) : std::vector<const Expr*>();
+            if (subscripts.empty()) return "'" + name + "' is used other than by subscripts, and written";
             all.push_back(std::move(subscripts));
         }
         std::size_t dimensions = all.front().size();
         for (const auto& each : all) dimensions = std::min(dimensions, each.size());
         for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
             std::vector<linear_form> forms;
-            for (const auto& each : all) forms.push_back(form_of(m_unit, each[dimension]));
-            if (forms_apart(forms, counted.variable)) return {};
+            bool may_wrap = false;
+            for (const auto& each : all) {
+                forms.push_back(form_of(m_unit, each[dimension]));
+                may_wrap = may_wrap || is_narrow_unsigned(m_unit, each[dimension]);
+            }
+            if (forms_apart(forms, counted.variable, may_wrap)) return {};
         }
         return "iterations may meet at elements of '" + name + "'";
     }
 
-    bool forms_apart(const std::vector<linear_form>& forms, const VarDecl* variable) const {
+    /// `may_wrap`: subscripts are unsigned and narrower than addresses.
+    bool forms_apart(const std::vector<linear_form>& forms, const VarDecl* variable, bool may_wrap) const {
         std::optional<product> cofactor;
         long factor = 0;
         std::optional<std::map<product, long>> fixed_rest;
         std::set<long> constants;
+        bool any_row = false, all_rows = true;
         for (const auto& form : forms) {
             if (!form.known) return false;
             std::map<product, long> rest;
@@ -208,27 +297,26 @@ class tester {
             const long constant = rest.contains({}) ? rest[{}] : 0;
             rest.erase(product{});
             // i*n + j with 0 <= j < n stays in row i.
-            if (rest.size() == 1 && rest.begin()->second == 1 && rest.begin()->first.size() == 1 && constant == 0 &&
-                within_row(rest.begin()->first.front(), *own, factor)) {
-                rest.clear();
-                if (fixed_rest && !fixed_rest->empty()) return false;
-                fixed_rest = rest;
-                constants.insert(0);
+            if (stays_in_row(rest, {{}, 1}, constant, {*own, factor})) {
+                any_row = true;
                 continue;
             }
+            all_rows = false;
             for (const auto& [term, number] : rest)
                 for (const auto* each : term)
                     if (changes(each)) return false;
             if (fixed_rest && *fixed_rest != rest) return false;
             fixed_rest = rest;
             constants.insert(constant);
-            if (!own->empty() && constant != 0) return false;
         }
+        if (any_row && all_rows) return true;
+        // A row's length that is a variable might be 0.
+        if (factor == 0 || !cofactor->empty()) return false;
+        if (any_row) return fixed_rest->empty() && *constants.begin() >= 0 && *constants.rbegin() < factor;
         for (const long one : constants)
             for (const long other : constants)
                 if (one != other && (one - other) % factor == 0) return false;
-        // A symbolic row length might be 0 where nothing says that it is positive.
-        return factor != 0 && (cofactor->empty() || m_rows_seen);
+        return !may_wrap || factor == 1 || factor == -1;
     }
 
     bool changes(const VarDecl* variable) const {
@@ -236,19 +324,88 @@ class tester {
                is_inside(variable);
     }
 
-    bool within_row(const VarDecl* variable, const product& cofactor, long factor) const {
-        const auto found = m_inner.find(variable);
-        if (found == m_inner.end() || found->second.comparison != BO_LT || found->second.down || found->second.step)
-            return false;
-        const auto first = form_of(m_unit, found->second.first), last = form_of(m_unit, found->second.last);
-        if (!first.known || !first.terms.empty() || !last.known) return false;
-        linear_form row;
-        row.terms[cofactor] = factor;
-        m_rows_seen = true;
-        return last == row;
+    using stride = std::pair<product, long>;
+
+    /// True if `rest` + `constant` is at least 0 and less than `row`: a variable with the factor `unit`, which stays in
+    /// rows of the next one's factor, and so on.
+    bool stays_in_row(const std::map<product, long>& rest, const stride& unit, long constant, const stride& row) const {
+        for (const auto& term : rest) {
+            const auto* variable = inner_variable(term.first);
+            if (!variable || without(term, variable) != unit) continue;
+            auto others = rest;
+            others.erase(term.first);
+            std::vector<stride> next;
+            for (const auto& other : others)
+                if (const auto* counted = inner_variable(other.first)) next.push_back(without(other, counted));
+            if (others.empty()) next.push_back(row);
+            for (const auto& longer : next) {
+                product symbols = longer.first;
+                bool divides = longer.second % unit.second == 0;
+                for (const auto* each : unit.first) {
+                    const auto found = std::find(symbols.begin(), symbols.end(), each);
+                    divides = divides && found != symbols.end();
+                    if (found != symbols.end()) symbols.erase(found);
+                }
+                if (divides && within_row(variable, constant, symbols, longer.second / unit.second) &&
+                    (others.empty() || stays_in_row(others, longer, 0, row)))
+                    return true;
+            }
+        }
+        return false;
     }
 
-    mutable bool m_rows_seen = false;
+    const VarDecl* inner_variable(const product& of) const {
+        const auto found = std::find_if(of.begin(), of.end(), [&](const auto* each) { return m_inner.contains(each); });
+        return found == of.end() ? nullptr : *found;
+    }
+
+    static stride without(const std::pair<const product, long>& term, const VarDecl* variable) {
+        stride rest{term.first, term.second};
+        rest.first.erase(std::find(rest.first.begin(), rest.first.end(), variable));
+        return rest;
+    }
+
+    /// True if `variable` + `constant` is at least 0 and less than the row's length in each loop that counts it.
+    bool within_row(const VarDecl* variable, long constant, const product& cofactor, long factor) const {
+        const auto found = m_inner.find(variable);
+        if (found == m_inner.end() || is_used_beside_its_loops(variable)) return false;
+        return std::all_of(found->second.begin(), found->second.end(), [&](const counted_loop& inner) {
+            Expr::EvalResult step;
+            if (inner.down || (inner.comparison != BO_LT && inner.comparison != BO_LE) ||
+                (inner.step &&
+                 (!inner.step->EvaluateAsInt(step, m_unit.context) || step.Val.getInt().getExtValue() <= 0)))
+                return false;
+            const auto first = form_of(m_unit, inner.first);
+            auto beyond = form_of(m_unit, inner.last);
+            if (!first.known || !beyond.known || !is_from_zero(first, constant)) return false;
+            const long above = (beyond.terms.contains({}) ? beyond.terms.at({}) : 0) + constant +
+                               (inner.comparison == BO_LE ? 1 : 0);
+            beyond.terms.erase(product{});
+            if (cofactor.empty()) return beyond.terms.empty() && above <= factor;
+            linear_form row;
+            row.terms[cofactor] = factor;
+            return beyond == row && above <= 0;
+        });
+    }
+
+    /// True if `form` + `constant` is at least 0: a sum of loops' variables that begin there.
+    bool is_from_zero(const linear_form& form, long constant) const {
+        for (const auto& [term, number] : form.terms) {
+            if (term.empty()) {
+                constant += number;
+                continue;
+            }
+            const auto found = std::find_if(m_loop.loops.begin(), m_loop.loops.end(),
+                                            [&](const auto& each) { return each.variable == term.front(); });
+            if (term.size() != 1 || number < 0 || found == m_loop.loops.end() || found->down || found->step)
+                return false;
+            const auto first = form_of(m_unit, found->first);
+            if (!first.known || first.terms.size() > 1 || (first.terms.size() == 1 && !first.terms.contains({})) ||
+                (!first.terms.empty() && first.terms.at({}) < 0))
+                return false;
+        }
+        return constant >= 0;
+    }
 };
 
 } // namespace

@@ -103,6 +103,16 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
     return counted;
 }
 
+const Stmt* leaving(const unit& unit, const Stmt* body, bool inside) {
+    if (!body) return nullptr;
+    if (isa<ReturnStmt, GotoStmt>(body) || (!inside && isa<BreakStmt>(body))) return body;
+    // A directive is a `while` around its statement.
+    inside = inside || isa<ForStmt, DoStmt, SwitchStmt>(body) || (isa<WhileStmt>(body) && !directive_of(unit, body));
+    for (const auto* child : body->children())
+        if (const auto* found = leaving(unit, child, inside)) return found;
+    return nullptr;
+}
+
 bool loop_node::any_inner(bool loop_node::* level) const {
     return std::any_of(inner.begin(), inner.end(),
                        [&](const loop_node* each) { return each->*level || each->any_inner(level); });
@@ -272,6 +282,11 @@ void loop_tree::assign(loop_node& node) {
         else
             node.gang = node.worker = node.vector = false;
     }
+    if (node.of && node.independent && !m_serial)
+        if (const auto* leaves = leaving(m_unit, node.body))
+            m_unit.error(leaves->getBeginLoc(),
+                         "this leaves a loop whose iterations may run side by side; 'seq' on the "
+                         "loop keeps them in order");
     if (node.parent && !node.parent->is_spread()) node.repeated = true;
     if (node.parent && node.parent->repeated) node.repeated = true;
     if (m_kernels && node.repeated) node.gang = false;

@@ -23,6 +23,9 @@ struct counted_loop {
 /// `why` says what keeps a loop from being one that counts.
 std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
 
+/// The statement of a loop's body that leaves the loop, if there is one. `inside`: within another loop or `switch`.
+const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool inside = false);
+
 struct reduction {
     const clang::VarDecl* variable;
     std::string operation;

@@ -44,6 +44,7 @@ REFUSED = [
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i *= 2) {}", 2, "it does not step by"),
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i--) {}", 2, "it steps away from its end"),
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) i = 2;", 2, "its body changes 'i'"),
+    ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) { if (a[i]) break; a[i] = 1; }", 2, "this leaves a loop whose iterations may run side by side"),
     ("#pragma acc parallel loop collapse(n)\nfor (int i = 0; i < 4; i++) {}", 1, "'collapse' needs a constant"),
     ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'collapse' needs 2 loops"),
     ("#pragma acc parallel loop collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = i; j < 4; j++) {}", 3, "depends on 'i'"),

@@ -28,6 +28,9 @@ foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()
+# What the compiler proves of loops needs no device.
+add_test(NAME directive.loops COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/loops_test.py $<TARGET_FILE:causeway_cc>)
+set_tests_properties(directive.loops PROPERTIES LABELS directive TIMEOUT 120)
 foreach(runtime ${runtimes})
   causeway_test(directive.tutorial.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/tutorial_test.py $<TARGET_FILE:causeway_cc>)
