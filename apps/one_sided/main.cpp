@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Programs on symmetric device memory. Usage: one_sided [--rounds N] [--heap MIB]
-// [latency|bandwidth|updates|transpose|halo]...
+// [latency|bandwidth|updates|transpose|collectives|halo]...
 #include "pe.hpp"
 
 #include <cstdio>
@@ -37,14 +37,16 @@ pe make_pe(int rank) {
 }
 
 bool run(const std::string& name, const pe& here, int rounds) {
-    const auto program = name == "latency"     ? latency
-                         : name == "bandwidth" ? bandwidth
-                         : name == "updates"   ? updates
-                         : name == "transpose" ? transpose
-                         : name == "halo"      ? halo
-                                               : nullptr;
+    const auto program = name == "latency"       ? latency
+                         : name == "bandwidth"   ? bandwidth
+                         : name == "updates"     ? updates
+                         : name == "transpose"   ? transpose
+                         : name == "collectives" ? collectives
+                         : name == "halo"        ? halo
+                                                 : nullptr;
     if (program == nullptr)
-        throw std::runtime_error("there is no program " + name + ": latency, bandwidth, updates, transpose, halo");
+        throw std::runtime_error("there is no program " + name +
+                                 ": latency, bandwidth, updates, transpose, collectives, halo");
     bool right = program(here, rounds);
     int everywhere = right ? 1 : 0;
     MPI_Allreduce(MPI_IN_PLACE, &everywhere, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
@@ -69,7 +71,7 @@ int main(int count, char** words) {
             names.emplace_back(words[i]);
         }
     }
-    if (names.empty()) names = {"latency", "bandwidth", "updates", "transpose", "halo"};
+    if (names.empty()) names = {"latency", "bandwidth", "updates", "transpose", "collectives", "halo"};
     bool right = true;
     try {
         auto here = make_pe(rank);

@@ -71,6 +71,7 @@ bool latency(const pe& here, int rounds);
 bool bandwidth(const pe& here, int rounds);
 bool updates(const pe& here, int rounds);
 bool transpose(const pe& here, int rounds);
+bool collectives(const pe& here, int rounds);
 bool halo(const pe& here, int rounds);
 
 } // namespace one_sided
