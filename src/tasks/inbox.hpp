@@ -10,8 +10,8 @@
 
 namespace causeway::tasks {
 
-/// First in, first out, through the elements' own `next`. Any thread may call. Dealt tasks work for microseconds at
-/// least, so a lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
+/// First in, first out, but for what goes first; through the elements' own `next`. Any thread may call. Dealt tasks
+/// work for microseconds at least, so a lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
 template <class Element, class Atomics = real_atomics, class Lock = spin_lock> class inbox {
   public:
     void push(Element* element) {
@@ -19,6 +19,14 @@ template <class Element, class Atomics = real_atomics, class Lock = spin_lock> c
         const std::lock_guard lock(m_lock);
         (m_last ? m_last->next : m_first) = element;
         m_last = element;
+        m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_release);
+    }
+    /// Before all that wait.
+    void push_first(Element* element) {
+        const std::lock_guard lock(m_lock);
+        element->next = m_first;
+        m_first = element;
+        if (!m_last) m_last = element;
         m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
     /// Null if there is none.

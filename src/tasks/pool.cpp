@@ -20,9 +20,9 @@ namespace causeway::tasks {
 
 namespace {
 
-/// A worker whose deque is as long as this runs what it spawns at once, so that memory is bounded.
+/// A worker whose deque or inbox is as long as this runs what it spawns at once, so that memory is bounded.
 constexpr std::int64_t longest_queue = 4096;
-/// A thread that spawns tasks with dependences beyond this helps until there are fewer.
+/// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
@@ -193,19 +193,32 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
     prepare(made, group, regions, false);
     auto* const self = worker::current(*this);
     auto* const node = made->node;
+    const bool are_many = group.pending() > most_pending; // the group may be gone once the task is ready
     if (!node) {
         if (self && self->queued() >= longest_queue) return self->run(made);
-        return make_ready(made, self, regions);
+        make_ready(made, self, regions, self != nullptr);
+        if (!self && are_many) work_off(group);
+        return;
     }
     const bool is_void = made->void_of_work != 0;
-    if (node->let_go()) make_ready(made, self, regions);
+    if (node->let_go()) make_ready(made, self, regions, self != nullptr);
     if (is_void) throw std::bad_alloc();
-    if (self && group.pending() > most_pending)
-        while (group.pending() > most_pending / 2) {
-            auto* const other = self->find();
-            if (!other) break;
-            self->run(other);
-        }
+    if (are_many) work_off(group);
+}
+
+void pool::work_off(task_group& group) {
+    auto* const self = worker::current(*this);
+    auto* const here = self ? self : take_seat();
+    if (!here) return;
+    auto* const before = self ? nullptr : worker::sit_down(here);
+    while (group.pending() > most_pending / 2) {
+        auto* const other = here->find();
+        if (!other) break;
+        here->run(other);
+    }
+    if (self) return;
+    worker::sit_down(before);
+    leave_seat(*here);
 }
 
 void pool::submit(task* made, task_group& group) {
@@ -233,7 +246,7 @@ void pool::let_go(task* held) {
     if (held->node->let_go()) make_ready(held, worker::current(*this), held->node->remembered());
 }
 
-void pool::make_ready(task* ready, worker* from, std::span<const region> regions) {
+void pool::make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child) {
     if (__builtin_expect(m_record != nullptr, 0)) m_record->ready(ready->record, from ? from->position() : no_worker);
     auto group = deal(ready, from, regions);
     if (group == own_queue && from && !ready->urgent) {
@@ -242,9 +255,18 @@ void pool::make_ready(task* ready, worker* from, std::span<const region> regions
     } else {
         if (group == own_queue)
             group = from ? from->group() : m_next_group.fetch_add(1, std::memory_order_relaxed) % m_grouping.groups();
-        if (from) worker::counts::more(from->done.dealt);
         auto& where = *m_groups[group];
-        (ready->urgent ? where.urgent : where.ordinary).push(ready);
+        auto& box = ready->urgent ? where.urgent : where.ordinary;
+        if (is_child && box.size() >= longest_queue) {
+            if (ready->load != 0) add(where.backlog, -ready->load);
+            ready->load = 0;
+            return from->run(ready);
+        }
+        if (from) worker::counts::more(from->done.dealt);
+        if (is_child)
+            box.push_first(ready);
+        else
+            box.push(ready);
     }
     tell_of_work(group);
 }

@@ -33,8 +33,7 @@ struct alignas(64) task {
     task_group* group = nullptr;
     dependence_node* node = nullptr; ///< of tasks that others are ordered with
     std::uint32_t record = 0;        ///< its number in a record of the run
-    float load = 0;                  ///< what it adds to the backlog of `dealt_to`
-    std::uint16_t dealt_to = 0;
+    float load = 0;                  ///< what it adds to the backlog of the inbox that it is dealt to
     std::uint16_t alignment = 0; ///< of payload memory of its own; else 0
     std::uint8_t urgent = 0;
     came_by way = came_by::own_queue; ///< how it reached its worker

@@ -7,6 +7,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -159,6 +160,58 @@ TEST(tasks, a_million_tasks_of_one_thread_take_bounded_memory) {
     });
     group.wait();
     EXPECT_EQ(ran, 1'000'000);
+}
+
+TEST_P(every_policy, recursion_keeps_stacks_flat) {
+    // As far as tasks wait on top of one another: a tree of 12 levels, which a queue of its levels in turn would nest
+    // by thousands.
+    task_pool pool({.policy = GetParam(), .threads = 1});
+    struct tree {
+        task_pool& pool;
+        int nested = 0, deepest = 0, ran = 0;
+        void grow(int levels) {
+            deepest = std::max(deepest, ++nested);
+            ++ran;
+            if (levels > 0) {
+                task_group children(pool);
+                for (int each = 0; each < 2; ++each) children.spawn([this, levels] { grow(levels - 1); });
+                children.wait();
+            }
+            --nested;
+        }
+    } all{pool};
+    task_group group(pool);
+    group.spawn([&] { all.grow(12); });
+    group.wait();
+    EXPECT_EQ(all.ran, (1 << 13) - 1);
+    EXPECT_LE(all.deepest, 14);
+}
+
+TEST_P(every_policy, threads_that_spawn_millions_run_some_of_them_meanwhile) {
+    task_pool pool({.policy = GetParam(), .threads = 2});
+    constexpr long count = 1'000'000;
+    for (const bool in_a_task : {false, true}) {
+        std::atomic<long> ran{0};
+        long most = 0;
+        task_group group(pool);
+        const auto spawn_all = [&](task_group& into) {
+            for (long each = 0; each < count; ++each) {
+                into.spawn([&] { ran.fetch_add(1, std::memory_order_relaxed); });
+                most = std::max(most, each + 1 - ran.load(std::memory_order_relaxed));
+            }
+        };
+        if (in_a_task)
+            group.spawn([&] {
+                task_group inner(pool);
+                spawn_all(inner);
+                inner.wait();
+            });
+        else
+            spawn_all(group);
+        group.wait();
+        EXPECT_EQ(ran, count);
+        EXPECT_LE(most, 70000);
+    }
 }
 
 TEST(tasks, a_held_one_waits_for_its_release_and_its_successors_too) {

@@ -111,7 +111,7 @@ TEST(stepped, an_inbox_gives_each_element_once) {
             if (auto* const got = all->box.take()) ++got->taken;
         };
         return std::vector<scheduler::body>{[&all] { all->box.push(&all->elements[1]); },
-                                            [&all, take] { take(), all->box.push(&all->elements[2]); }, take};
+                                            [&all, take] { take(), all->box.push_first(&all->elements[2]); }, take};
     };
     EXPECT_TRUE(model.every_order(fresh,
                                   [&] {

@@ -67,7 +67,7 @@ class run {
         std::size_t next_root = 0;
         const auto spawn_until = [&](double time) {
             for (; next_root < m_roots.size() && spawned <= time; ++next_root) {
-                let_go(m_roots[next_root], 0);
+                let_go(m_roots[next_root], 0, false);
                 spawned += m_model.spawn;
             }
             m_workers[0].busy_until = next_root < m_roots.size() ? never : spawned;
@@ -162,11 +162,12 @@ class run {
         m_map.add(made);
     }
 
-    void let_go(std::uint32_t task, unsigned by) {
-        if (m_tasks[task].node->let_go()) make_ready(task, by);
+    void let_go(std::uint32_t task, unsigned by, bool is_child) {
+        if (m_tasks[task].node->let_go()) make_ready(task, by, is_child);
     }
 
-    void make_ready(std::uint32_t task, unsigned by) {
+    /// As pool::make_ready().
+    void make_ready(std::uint32_t task, unsigned by, bool is_child = false) {
         m_tasks[task].ready = m_now;
         m_tasks[task].from = by;
         if (m_with.greedy) {
@@ -191,7 +192,8 @@ class run {
                                       static_cast<double>(m_queues[group].members.size())
                                 : 0;
         m_backlog[group] += load;
-        m_queues[group].inbox.emplace_back(task, load);
+        auto& inbox = m_queues[group].inbox;
+        inbox.emplace(is_child ? inbox.begin() : inbox.end(), task, load);
     }
 
     std::uint32_t from_inbox(unsigned group) {
@@ -326,7 +328,7 @@ class run {
         begin_step(which, 0, delay);
         for (const auto child : m_children[task]) {
             ++m_tasks[task].children;
-            let_go(child, which);
+            let_go(child, which, true);
         }
     }
 
