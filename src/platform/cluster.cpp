@@ -119,6 +119,7 @@ void cluster::join() {
     m_calls.when_over_here = when_over_here;
     m_calls.same = [](void* bytes, std::size_t size) { of_process()->same(static_cast<std::byte*>(bytes), size); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
+    m_calls.broadcast(0, &m_first_process, sizeof m_first_process);
     m_strict = settings()[option::strict] != 0;
     watchdog::of_process().start(std::chrono::seconds(settings()[option::watchdog]));
 }
@@ -496,5 +497,11 @@ __attribute__((visibility("default"))) int causeway_cluster_agree(int code) {
 __attribute__((visibility("default"))) int causeway_cluster_rank() {
     const auto* const job = causeway::platform::cluster::of_process();
     return job == nullptr ? 0 : job->rank();
+}
+
+/// The number of rank 0's process; 0 where there is no cluster.
+__attribute__((visibility("default"))) int causeway_cluster_process() {
+    const auto* const job = causeway::platform::cluster::of_process();
+    return job == nullptr ? 0 : job->first_process();
 }
 }

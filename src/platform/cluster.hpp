@@ -9,6 +9,8 @@
 #include "platform/event.hpp"
 #include "platform/watchdog.hpp"
 
+#include <unistd.h>
+
 #include <array>
 #include <atomic>
 #include <functional>
@@ -39,6 +41,8 @@ class cluster {
 
     [[nodiscard]] int rank() const { return m_calls.rank; }
     [[nodiscard]] int ranks() const { return m_calls.ranks; }
+    /// The number of rank 0's process.
+    [[nodiscard]] int first_process() const { return m_first_process; }
     [[nodiscard]] const cluster_calls& calls() const { return m_calls; }
 
     /// Leaves as many of this rank's devices as a dry run wants of each rank.
@@ -204,6 +208,7 @@ class cluster {
 
     cluster_calls m_calls;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
+    int m_first_process = static_cast<int>(::getpid()); ///< rank 0's
     mutable std::mutex m_record_mutex; ///< held where the program's thread writes m_record, and where others read it
     call_record m_record;
     std::atomic<std::uint64_t> m_calls_made{0}; ///< of the record, until messages end: for other threads

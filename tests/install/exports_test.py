@@ -75,8 +75,8 @@ def main():
     if given.platform:
         # The last is for what `causeway run --cluster` puts in front of programs.
         right &= compare(given.platform, set(exports(given.platform)),
-                         {"clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR", "causeway_cluster_agree", "causeway_cluster_rank",
-                          "causeway_cluster_same"})
+                         {"clGetExtensionFunctionAddress", "clIcdGetPlatformIDsKHR", "causeway_cluster_agree",
+                          "causeway_cluster_process", "causeway_cluster_rank", "causeway_cluster_same"})
     if given.tasks:
         right &= compare(given.tasks, set(exports(given.tasks)), declared(given.compiler, given.include, tasks_headers))
     if given.preload:

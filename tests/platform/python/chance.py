@@ -1,12 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Enqueues as many commands as chance, time and the system say, by pyopencl: ranks that are told otherwise part."""
+import concurrent.futures
 import os
 import random
 import secrets
+import shutil
+import sqlite3
 import sys
+import tempfile
 import threading
 import time
 import uuid
+from multiprocessing import shared_memory
 
 import numpy as np
 import pyopencl as cl
@@ -40,8 +45,33 @@ for number in (
     int.from_bytes(os.urandom(4), "little"),
     sys.stdout.isatty(),
     hash("a word"),
+    random.getrandbits(32),  # of a generator that was there before OpenCL
+    os.readlink("/proc/self"),
 ):
     tell(number)
+
+def keep_data():
+    """In libraries that write files: the second rank would find what the first one has left."""
+    folder = tempfile.mkdtemp()
+    connection = sqlite3.connect(folder + "/data")
+    connection.execute("create table numbers (number integer)")
+    connection.execute("insert into numbers values (7)")
+    connection.commit()
+    tell(connection.execute("select sum(number) from numbers").fetchone()[0])
+    connection.close()
+    tell(os.path.getsize(folder + "/data"))
+    shutil.rmtree(folder)
+    one = shared_memory.SharedMemory(create=True, size=64)
+    other = shared_memory.SharedMemory(one.name)
+    one.buf[0] = 9
+    tell(other.buf[0])
+    other.close()
+    one.close()
+    one.unlink()
+
+
+keep_data()
+
 
 kind = "venv" if sys.prefix != sys.base_prefix else "shared" if "shared_python" in os.readlink("/proc/self/exe") else "static"
 
@@ -66,6 +96,10 @@ def use_threads():
         tell(time.monotonic_ns())
     is_over.set()
     disturber.join()
+    # How many threads a pool begins, and how often it asks for the time, is chance.
+    for _ in range(20):
+        with concurrent.futures.ThreadPoolExecutor(3) as pool:
+            tell(sum(pool.map(abs, range(20))))
 
 
 if kind != "static":  # there, taking a lock asks for the time as the program does

@@ -21,6 +21,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -69,7 +70,8 @@ bool goes_to_all_ranks(const std::string& name, bool cluster) {
         if (name.starts_with(prefix)) return true;
     if (!cluster) return false;
     // What programs do by: it has to be the same on all nodes.
-    for (const char* const prefix : {"TERM", "COLUMNS", "LINES", "LANG", "LC_", "TZ", "PYTHON", "PYOPENCL_"})
+    for (const char* const prefix :
+         {"_CAUSEWAY_", "TERM", "COLUMNS", "LINES", "LANG", "LC_", "TZ", "PYTHON", "PYOPENCL_"})
         if (name.starts_with(prefix)) return true;
     return false;
 }
@@ -151,6 +153,14 @@ std::vector<std::string> as_rank_of_cluster(const std::vector<std::string>& prog
     return words;
 }
 
+/// For what ranks ask before they know each other.
+std::string chance_of_job() {
+    std::random_device device;
+    std::string text;
+    for (int i = 0; i < 8; ++i) text += std::to_string(device()) + ".";
+    return text;
+}
+
 std::string quoted(const std::string& word) {
     if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos) return word;
     std::string text = "'";
@@ -178,6 +188,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
         setenv(name.c_str(), value.c_str(), 1);
     }
     if (std::getenv("CAUSEWAY_TRACE") != nullptr) causeway_tool::name_job();
+    if (typed.cluster) setenv("_CAUSEWAY_CHANCE", chance_of_job().c_str(), 1);
     const auto words = command_for(*found, typed, typed.cluster ? as_rank_of_cluster(program) : program);
     for (const auto& each : words) shown += quoted(each) + " ";
     shown.pop_back();

@@ -2,8 +2,10 @@
 // What the program asks of the system around it: rank 0's terminal, processors, memory, disks and processes, on every
 // rank.
 #include "rank_0.hpp"
+#include "written_files.hpp"
 
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -110,6 +112,12 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
     va_start(list, request);
     auto* const data = va_arg(list, void*);
     va_end(list);
+    // What shares blocks of two files: the other ranks' are in memory, and what can be copied otherwise is.
+    if ((request == FICLONE || request == FICLONERANGE) && causeway_run::asks_of_files(CAUSEWAY_CALLER) &&
+        causeway_run::is_written(fd)) {
+        errno = EOPNOTSUPP;
+        return -1;
+    }
     int code = ask(fd, request, data);
     if (request == TIOCGWINSZ && code != 0 && had_terminal(fd, *static_cast<winsize*>(data))) code = 0;
     if (request == TIOCGWINSZ) return same_facts(code, static_cast<winsize*>(data), CAUSEWAY_CALLER);
@@ -263,7 +271,7 @@ long syscall(long number, ...) noexcept {
     const long found = ask(number, words[0], words[1], words[2], words[3], words[4], words[5]);
     switch (number) {
     case SYS_getpid:
-    case SYS_gettid:
+    case SYS_gettid: return causeway_run::is_programs(CAUSEWAY_CALLER) ? causeway_run::first_process() : found;
     case SYS_getppid: return same(found, CAUSEWAY_CALLER);
     case SYS_getrandom:
         return asks(CAUSEWAY_CALLER)
@@ -272,7 +280,11 @@ long syscall(long number, ...) noexcept {
     default: return found;
     }
 }
-pid_t gettid() noexcept { return same(static_cast<pid_t>(syscall(SYS_gettid)), CAUSEWAY_CALLER); }
+/// The program is asked for in its first thread alone, whose number is the process's.
+pid_t gettid() noexcept {
+    return causeway_run::is_programs(CAUSEWAY_CALLER) ? causeway_run::first_process()
+                                                      : static_cast<pid_t>(syscall(SYS_gettid));
+}
 long gethostid() {
     CAUSEWAY_NEXT(gethostid);
     return same(ask(), CAUSEWAY_CALLER);
@@ -281,10 +293,7 @@ long gethostid() {
 int kill(pid_t process, int number) noexcept {
     CAUSEWAY_NEXT(kill);
     if (!asks(CAUSEWAY_CALLER)) return ask(process, number);
-    const auto own = static_cast<pid_t>(syscall(SYS_getpid));
-    pid_t first = own;
-    take_of_rank_0(&first, sizeof first);
-    return ask(process == first ? own : process, number);
+    return ask(process == causeway_run::first_process() ? static_cast<pid_t>(syscall(SYS_getpid)) : process, number);
 }
 
 } // extern "C"

@@ -6,9 +6,6 @@
 #include "written_files.hpp"
 
 #include <fcntl.h>
-#include <fts.h>
-#include <ftw.h>
-#include <glob.h>
 #include <sys/mman.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
@@ -66,13 +63,14 @@ int make_copy(int& fd, int flags, std::int64_t size, std::string_view contents) 
     return (flags & O_APPEND) != 0 && ::fcntl(fd, F_SETFL, O_APPEND) != 0 ? errno : 0;
 }
 
-/// A descriptor on every rank, or the same failure. `open_here` opens the file itself; it may choose the name.
-template <class Open> int open_once(const char* path, int flags, Open open_here, char* chosen = nullptr) {
+} // namespace
+
+int causeway_run::open_once(const char* path, int flags, const std::function<int()>& open_here, char* chosen) {
     struct {
         std::int64_t error = 0;
         std::int64_t size = 0;
         std::uint64_t device = 0, inode = 0;
-        std::int64_t is_file = 0;
+        std::int64_t is_file = 0, is_memory = 0;
     } told;
     int fd = -1;
     meet(); // others may still read what is there
@@ -82,7 +80,9 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
         if (fd < 0)
             told.error = errno;
         else if (::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode))
-            told = {0, facts.st_size, facts.st_dev, facts.st_ino, 1};
+            told = {0, facts.st_size, facts.st_dev, facts.st_ino, 1, 0};
+        else if (S_ISCHR(facts.st_mode) && major(facts.st_rdev) == 1) // memory: /dev/full, /dev/zero and their like
+            told.is_memory = 1;
     }
     take_of_rank_0(&told, sizeof told);
     if (told.error == 0 && chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
@@ -104,8 +104,9 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
             if (failed == 0 && ::fstat(fd, &facts) == 0) remember_written(facts.st_dev, facts.st_ino);
             return failed;
         }
-        fd = next<int(const char*, int, ...)>("open64")("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a
-                                                                                                    // pipe
+        static auto* const open_large = next<int(const char*, int, ...)>("open64");
+        if (told.is_memory != 0) fd = open_large(path, flags & ~(O_CREAT | O_EXCL));
+        if (fd < 0) fd = open_large("/dev/null", O_RDWR | (flags & O_CLOEXEC)); // for a device or a pipe
         return fd < 0 ? errno : 0;
     };
     if (error == 0) error = agree(is_rank_0() ? 0 : stand_in());
@@ -114,6 +115,8 @@ template <class Open> int open_once(const char* path, int flags, Open open_here,
     errno = error;
     return -1;
 }
+
+namespace {
 
 /// Text of the kernel about the machine and the process. What holds for the memory of one process alone is each rank's
 /// own.
@@ -178,6 +181,8 @@ int open_file_in(openat_function* real, const void* caller, int folder, const ch
     if (!is_programs_file(caller)) return real(folder, path, flags, mode);
     const auto whole = path_in(folder, path);
     if (writes(flags)) return open_once(whole.c_str(), flags, [&] { return real(folder, path, flags, mode); });
+    if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
+        if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
     wait_for_writer(whole.c_str());
     return real(folder, path, flags, mode);
 }
@@ -228,11 +233,15 @@ std::FILE* reopen_stream(freopen_function* real, const void* caller, const char*
     }
     if (path == nullptr || !is_programs_file(caller)) return real(path, mode, of);
     const auto flags = flags_of(mode);
-    if (!writes(flags)) {
+    int fd = -2;
+    if (writes(flags))
+        fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
+    else if (is_of_system(path) && has_begun())
+        fd = open_as_rank_0(path, flags);
+    if (fd == -2) {
         wait_for_writer(path);
         return real(path, mode, of);
     }
-    const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
     if (fd < 0) {
         const int error = errno;
         (void)real("", "r", of); // fails and closes, but keeps the stream, which the program may still close
@@ -246,13 +255,6 @@ std::FILE* reopen_stream(freopen_function* real, const void* caller, const char*
     return made;
 }
 
-/// Asks the system about a path, which the program may have written.
-template <class Ask> int ask_about(const void* caller, const char* path, Ask ask, int folder = AT_FDCWD) {
-    const bool is_named = path != nullptr && *path != '\0';
-    if (is_named && has_written_any() && is_programs_file(caller)) wait_for_writer(path_in(folder, path).c_str());
-    return ask();
-}
-
 /// mkstemp and its like: rank 0 chooses the name.
 template <class Make> int make_temporary(const void* caller, char* name, int flags, Make make) {
     if (!is_programs_file(caller)) return make();
@@ -261,12 +263,6 @@ template <class Make> int make_temporary(const void* caller, char* name, int fla
 
 mode_t mode_of(int flags, std::va_list list) {
     return (flags & O_CREAT) != 0 || is_unnamed(flags) ? va_arg(list, mode_t) : 0;
-}
-
-/// Goes through folders, and asks about what is there by calls that nobody can stand in front of.
-template <class Walk> auto walk(const void* caller, Walk walk_here) {
-    if (has_written_any() && is_programs_file(caller)) wait_for_rank_0();
-    return walk_here();
 }
 
 /// Moves `size` bytes from descriptor to descriptor, as the kernel has done on rank 0. A null offset is the position.
@@ -371,14 +367,6 @@ int openat_large_checked(int folder, const char* path, int flags) {
     static auto* const ask = next<openat_function>("openat64");
     return open_file_in(ask, CAUSEWAY_CALLER, folder, path, flags, 0);
 }
-// Memory with a name is a file like others.
-int shm_open(const char* name, int flags, mode_t mode) {
-    static auto* const ask = next<int(const char*, int, mode_t)>("shm_open");
-    if (!is_programs_file(CAUSEWAY_CALLER) || !writes(flags)) return ask(name, flags, mode);
-    const auto path = std::string("/dev/shm/") + (*name == '/' ? name + 1 : name);
-    return open_once(path.c_str(), flags | O_CLOEXEC, [&] { return ask(name, flags, mode); });
-}
-
 std::FILE* fopen_small(const char* path, const char* mode) asm("fopen");
 std::FILE* fopen_small(const char* path, const char* mode) {
     static auto* const ask = next<fopen_function>("fopen");
@@ -399,55 +387,6 @@ std::FILE* freopen_large(const char* path, const char* mode, std::FILE* of) asm(
 std::FILE* freopen_large(const char* path, const char* mode, std::FILE* of) {
     static auto* const ask = next<freopen_function>("freopen64");
     return reopen_stream(ask, CAUSEWAY_CALLER, path, mode, of);
-}
-
-int access(const char* path, int how) noexcept {
-    static auto* const ask = next<int(const char*, int)>("access");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, how); });
-}
-int faccessat(int folder, const char* path, int how, int flags) noexcept {
-    static auto* const ask = next<int(int, const char*, int, int)>("faccessat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, how, flags); }, folder);
-}
-int stat_small(const char* path, void* facts) noexcept asm("stat");
-int stat_small(const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(const char*, void*)>("stat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
-}
-int stat_large(const char* path, void* facts) noexcept asm("stat64");
-int stat_large(const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(const char*, void*)>("stat64");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
-}
-int lstat_small(const char* path, void* facts) noexcept asm("lstat");
-int lstat_small(const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(const char*, void*)>("lstat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
-}
-int lstat_large(const char* path, void* facts) noexcept asm("lstat64");
-int lstat_large(const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(const char*, void*)>("lstat64");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); });
-}
-int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat");
-int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept {
-    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder);
-}
-int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat64");
-int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept {
-    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat64");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder);
-}
-int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept asm("statx");
-int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, int, unsigned, void*)>("statx");
-    if (path == nullptr || *path != '\0')
-        return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder);
-    const int code = ask(folder, path, flags, mask, facts);
-    auto& found = *static_cast<struct statx*>(facts);
-    return same_facts_of(folder, code, makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino, found,
-                         CAUSEWAY_CALLER);
 }
 
 int mkstemp_small(char* name) asm("mkstemp");
@@ -490,69 +429,6 @@ int mkostemps_large(char* name, int suffix, int flags) {
     static auto* const ask = next<int(char*, int, int)>("mkostemps64");
     return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, suffix, flags); });
 }
-// What programs that were compiled against a C library before 2.33 call.
-int stat_versioned(int version, const char* path, void* facts) noexcept asm("__xstat");
-int stat_versioned(int version, const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, void*)>("__xstat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
-}
-int stat_large_versioned(int version, const char* path, void* facts) noexcept asm("__xstat64");
-int stat_large_versioned(int version, const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, void*)>("__xstat64");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
-}
-int lstat_versioned(int version, const char* path, void* facts) noexcept asm("__lxstat");
-int lstat_versioned(int version, const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, void*)>("__lxstat");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
-}
-int lstat_large_versioned(int version, const char* path, void* facts) noexcept asm("__lxstat64");
-int lstat_large_versioned(int version, const char* path, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, void*)>("__lxstat64");
-    return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); });
-}
-
-int glob_small(const char* pattern, int flags, int (*error)(const char*, int), void* found) asm("glob");
-int glob_small(const char* pattern, int flags, int (*error)(const char*, int), void* found) {
-    static auto* const ask = next<int(const char*, int, int (*)(const char*, int), void*)>("glob");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(pattern, flags, error, found); });
-}
-int glob_large(const char* pattern, int flags, int (*error)(const char*, int), void* found) asm("glob64");
-int glob_large(const char* pattern, int flags, int (*error)(const char*, int), void* found) {
-    static auto* const ask = next<int(const char*, int, int (*)(const char*, int), void*)>("glob64");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(pattern, flags, error, found); });
-}
-int ftw_small(const char* path, void* visit, int most) asm("ftw");
-int ftw_small(const char* path, void* visit, int most) {
-    static auto* const ask = next<int(const char*, void*, int)>("ftw");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most); });
-}
-int ftw_large(const char* path, void* visit, int most) asm("ftw64");
-int ftw_large(const char* path, void* visit, int most) {
-    static auto* const ask = next<int(const char*, void*, int)>("ftw64");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most); });
-}
-int nftw_small(const char* path, void* visit, int most, int flags) asm("nftw");
-int nftw_small(const char* path, void* visit, int most, int flags) {
-    static auto* const ask = next<int(const char*, void*, int, int)>("nftw");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most, flags); });
-}
-int nftw_large(const char* path, void* visit, int most, int flags) asm("nftw64");
-int nftw_large(const char* path, void* visit, int most, int flags) {
-    static auto* const ask = next<int(const char*, void*, int, int)>("nftw64");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(path, visit, most, flags); });
-}
-void* fts_read_small(void* tree) asm("fts_read");
-void* fts_read_small(void* tree) {
-    static auto* const ask = next<void*(void*)>("fts_read");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(tree); });
-}
-void* fts_read_large(void* tree) asm("fts64_read");
-void* fts_read_large(void* tree) {
-    static auto* const ask = next<void*(void*)>("fts64_read");
-    return walk(CAUSEWAY_CALLER, [&] { return ask(tree); });
-}
-
 ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, std::size_t size, unsigned flags) {
     static auto* const ask = next<decltype(copy_file_range)>("copy_file_range");
     return move_as_rank_0(CAUSEWAY_CALLER, from, from_offset, to, to_offset,

@@ -237,10 +237,6 @@ char* mkdtemp(char* name) noexcept {
     CAUSEWAY_NEXT(mkdtemp);
     return once(CAUSEWAY_CALLER, [&] { return ask(name) == nullptr ? -1 : 0; }, name) == 0 ? name : nullptr;
 }
-int shm_unlink(const char* name) noexcept {
-    static auto* const ask = next<int(const char*)>("shm_unlink");
-    return once(CAUSEWAY_CALLER, [&] { return ask(name); });
-}
 
 } // extern "C"
 #pragma GCC visibility pop

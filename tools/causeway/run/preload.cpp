@@ -12,6 +12,7 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/times.h>
+#include <sys/timex.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -89,12 +90,26 @@ int resource_usage(int of, rusage* place) noexcept {
     return code;
 }
 
+int adjtimex(timex* facts) noexcept {
+    static auto* const ask = next<int(timex*)>("adjtimex");
+    const int code = ask(facts);
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
+}
+int adjust_clock(clockid_t which, timex* facts) noexcept asm("clock_adjtime");
+int adjust_clock(clockid_t which, timex* facts) noexcept {
+    static auto* const ask = next<int(clockid_t, timex*)>("clock_adjtime");
+    const int code = ask(which, facts);
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
+}
+
 clock_t clock() noexcept {
     static auto* const ask = next<clock_t()>("clock");
     return same(ask(), CAUSEWAY_CALLER);
 }
 
-pid_t getpid() noexcept { return same(static_cast<pid_t>(syscall(SYS_getpid)), CAUSEWAY_CALLER); }
+pid_t getpid() noexcept {
+    return is_programs(CAUSEWAY_CALLER) ? causeway_run::first_process() : static_cast<pid_t>(syscall(SYS_getpid));
+}
 
 int gethostname(char* name, std::size_t size) noexcept {
     static auto* const ask = next<int(char*, std::size_t)>("gethostname");
@@ -112,13 +127,17 @@ int gethostname_checked(char* name, std::size_t size, std::size_t room) noexcept
 ssize_t getrandom(void* bytes, std::size_t size, unsigned flags) {
     static auto* const ask = next<ssize_t(void*, std::size_t, unsigned)>("getrandom");
     const auto got = ask(bytes, size, flags);
-    return is_programs(CAUSEWAY_CALLER) ? result_of_rank_0(got, bytes, size) : got;
+    if (is_programs(CAUSEWAY_CALLER)) return result_of_rank_0(got, bytes, size);
+    if (got > 0) causeway_run::fill_before_opencl(bytes, static_cast<std::size_t>(got), CAUSEWAY_CALLER);
+    return got;
 }
 
 int getentropy(void* bytes, std::size_t size) {
     static auto* const ask = next<int(void*, std::size_t)>("getentropy");
     const int code = ask(bytes, size);
-    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, bytes, size)) : code;
+    if (is_programs(CAUSEWAY_CALLER)) return static_cast<int>(result_of_rank_0(code, bytes, size));
+    if (code == 0) causeway_run::fill_before_opencl(bytes, size, CAUSEWAY_CALLER);
+    return code;
 }
 
 // By their names for the linker: a C library before 2.36 has not declared them.

@@ -11,6 +11,9 @@
 #include <array>
 #include <cerrno>
 #include <cstdint>
+#include <cstdlib>
+#include <optional>
+#include <random>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -52,14 +55,23 @@ bool is_interpreters(std::string_view path) {
     return path.find("/lib-dynload/") != std::string_view::npos;
 }
 
-bool is_in_interpreter(const void* address) {
+bool is_of_data(std::string_view path) {
+    const auto name = path.substr(path.rfind('/') + 1);
+    for (const std::string_view library :
+         {"libsqlite3", "libhdf5", "libnetcdf", "libtiff", "libgdbm", "libdb-", "libarchive", "libzip", "libcfitsio",
+          "libsndfile", "libavformat", "libopencv_", "libboost_filesystem", "libboost_iostreams"})
+        if (name.starts_with(library)) return true;
+    return false;
+}
+
+template <class Judge> bool library_is(const void* address, Judge judge) {
 #ifdef DLFO_STRUCT_HAS_EH_DBASE // glibc 2.35: without a lock
     dl_find_object found{};
     if (_dl_find_object(const_cast<void*>(address), &found) != 0 || found.dlfo_link_map == nullptr) return false;
-    return is_interpreters(found.dlfo_link_map->l_name);
+    return judge(found.dlfo_link_map->l_name);
 #else
     Dl_info found{};
-    return dladdr(address, &found) != 0 && is_interpreters(found.dli_fname);
+    return dladdr(address, &found) != 0 && judge(found.dli_fname);
 #endif
 }
 
@@ -78,6 +90,11 @@ template <class Function> Function* of_platform(const char* name) {
         return dlopen((path.substr(0, path.rfind('/') + 1) + "libcauseway_icd.so").c_str(), RTLD_NOW | RTLD_LOCAL);
     }();
     return library == nullptr ? nullptr : reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+/// A function of Python, wherever it is; null in programs that are none.
+template <class Function> Function* of_python(const char* name) {
+    return reinterpret_cast<Function*>(dlsym(RTLD_DEFAULT, name));
 }
 
 /// Whether Python's function that takes a lock asks, by itself or by another function. It does so also where it need
@@ -100,6 +117,48 @@ bool takes_lock(const void* caller) {
                        [](const void* frame) { return range.first <= frame && frame < range.second; });
 }
 
+bool has_opencl() { return dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr; }
+/// A child of fork() is on its own, in a first thread as well.
+bool is_first_thread() { return syscall(SYS_gettid) == process; }
+
+bool is_programs_code(const void* caller) {
+    static const program_range range;
+    const auto address = reinterpret_cast<std::uintptr_t>(caller);
+    return (range.first <= address && address < range.last) || library_is(caller, is_interpreters);
+}
+
+/// Of Python alone, and not of what it starts, which has to have other ones.
+std::optional<std::mt19937_64> numbers_of_job() {
+    const char* const text = std::getenv("_CAUSEWAY_CHANCE");
+    if (text == nullptr || of_python<void*()>("PyEval_GetFrame") == nullptr) return std::nullopt;
+    const std::string seed = text;
+    std::seed_seq all(seed.begin(), seed.end());
+    unsetenv("_CAUSEWAY_CHANCE");
+    return std::mt19937_64(all);
+}
+
+/// Whether the Python function that runs belongs to the modules for threads: what a pool of them asks depends on how
+/// fast they are.
+bool is_in_threads_module() {
+    static auto* const frame_of = of_python<void*()>("PyEval_GetFrame");
+    static auto* const code_of = of_python<void*(void*)>("PyFrame_GetCode"); // since 3.9
+    static auto* const attribute_of = of_python<void*(void*, const char*)>("PyObject_GetAttrString");
+    static auto* const text_of = of_python<const char*(void*)>("PyUnicode_AsUTF8");
+    static auto* const release = of_python<void(void*)>("Py_DecRef");
+    if (frame_of == nullptr || code_of == nullptr || attribute_of == nullptr || text_of == nullptr) return false;
+    auto* const frame = frame_of();
+    if (frame == nullptr) return false;
+    auto* const code = code_of(frame);
+    auto* const file = attribute_of(code, "co_filename");
+    const char* const text = file == nullptr ? nullptr : text_of(file);
+    bool is = false;
+    for (const std::string_view module : {"/threading.py", "/queue.py", "/concurrent/futures/", "/multiprocessing/"})
+        is |= text != nullptr && std::string_view(text).find(module) != std::string_view::npos;
+    if (file != nullptr) release(file);
+    release(code);
+    return is;
+}
+
 } // namespace
 
 const void* library_of(const void* address) {
@@ -107,16 +166,15 @@ const void* library_of(const void* address) {
     return dladdr(address, &found) == 0 ? nullptr : found.dli_fbase;
 }
 
-bool is_in_program() {
-    // A child of fork() is on its own, in a first thread as well.
-    return syscall(SYS_gettid) == process && dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr;
-}
+bool is_in_program() { return is_first_thread() && has_opencl(); }
 
-bool is_programs(const void* caller) {
-    static const program_range range;
-    const auto address = reinterpret_cast<std::uintptr_t>(caller);
-    const bool is_executables = range.first <= address && address < range.last;
-    return (is_executables || is_in_interpreter(caller)) && is_in_program();
+bool is_programs(const void* caller) { return is_programs_code(caller) && is_in_program(); }
+
+void fill_before_opencl(void* bytes, std::size_t size, const void* caller) {
+    static std::optional<std::mt19937_64> numbers = numbers_of_job();
+    if (!numbers || has_opencl() || !is_programs_code(caller) || !is_first_thread()) return;
+    auto* const to = static_cast<unsigned char*>(bytes);
+    std::generate(to, to + size, [] { return static_cast<unsigned char>((*numbers)() >> 32); });
 }
 
 bool waits_in_python(const void* caller) {
@@ -124,7 +182,7 @@ bool waits_in_python(const void* caller) {
     if (holds_lock == nullptr) holds_lock = reinterpret_cast<int (*)()>(dlsym(RTLD_DEFAULT, "PyGILState_Check"));
     if (holds_lock == nullptr) return false; // it may be loaded later
     static const void* const python = library_of(reinterpret_cast<const void*>(holds_lock));
-    return library_of(caller) == python && (holds_lock() == 0 || takes_lock(caller));
+    return library_of(caller) == python && (holds_lock() == 0 || takes_lock(caller) || is_in_threads_module());
 }
 
 bool has_begun() { return main_runs; }
@@ -132,18 +190,25 @@ bool has_begun() { return main_runs; }
 bool is_programs_file(const void* caller) {
     static const void* const own = library_of(reinterpret_cast<const void*>(&take_of_rank_0));
     static const void* const cpp = library_of(dlsym(RTLD_DEFAULT, "__cxa_throw"));
-    if (library_of(caller) != cpp) return is_programs(caller);
+    if (library_of(caller) != cpp) return is_programs(caller) || (library_is(caller, is_of_data) && is_in_program());
     if (!is_in_program()) return false;
     std::array<void*, 16> frames{};
     const auto count = static_cast<std::size_t>(backtrace(frames.data(), frames.size()));
     for (std::size_t i = 0; i < count; ++i)
-        if (const auto* const in = library_of(frames[i]); in != own && in != cpp) return is_programs(frames[i]);
+        if (const auto* const in = library_of(frames[i]); in != own && in != cpp)
+            return is_programs(frames[i]) || library_is(frames[i], is_of_data);
     return false;
 }
 
 bool is_rank_0() {
     static auto* const rank = of_platform<int()>("causeway_cluster_rank");
     return rank == nullptr || rank() == 0;
+}
+
+int first_process() {
+    static auto* const number = of_platform<int()>("causeway_cluster_process");
+    const int told = number == nullptr ? 0 : number();
+    return told != 0 ? told : static_cast<int>(process);
 }
 
 int agree(int code) {

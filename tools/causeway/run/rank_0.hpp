@@ -16,6 +16,10 @@ template <class Function> Function* next(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
+/// Python seeds its random numbers when it imports the module, perhaps before OpenCL's loader is there: these bytes are
+/// chance of the job, which the launcher has given to all ranks. Leaves them alone where the caller is another one.
+void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
+
 /// Where the library or executable that has the address begins; null if none has it.
 [[nodiscard]] const void* library_of(const void* address);
 
@@ -23,12 +27,14 @@ template <class Function> Function* next(const char* name) {
 /// does not. An interpreter's library and its extension modules are the program.
 [[nodiscard]] bool is_programs(const void* caller);
 /// The same, but where the C++ library calls, its caller counts: its streams are the program's, or those of drivers.
+/// Libraries by which programs keep their data count as well.
 [[nodiscard]] bool is_programs_file(const void* caller);
 /// The same, whoever calls.
 [[nodiscard]] bool is_in_program();
 /// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
 /// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
-/// Nearest names of functions do not tell: most of those that wait are not exported.
+/// Nearest names of functions do not tell: most of those that wait are not exported. So do its modules for threads,
+/// which are Python themselves.
 [[nodiscard]] bool waits_in_python(const void* caller);
 /// The program has been told another time than its own clock's, which its waits have to know.
 void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
@@ -37,8 +43,14 @@ void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
 /// Whether rank 0 answers, and main() runs.
 [[nodiscard]] inline bool asks(const void* caller) { return has_begun() && is_programs(caller); }
 
+/// Whether rank 0 answers what is asked of files, and main() runs.
+[[nodiscard]] inline bool asks_of_files(const void* caller) { return has_begun() && is_programs_file(caller); }
+
 /// Whether this is rank 0, of a cluster. Joins it.
 [[nodiscard]] bool is_rank_0();
+/// The number of rank 0's process. It never changes, so the ranks need not ask at the same places: Python asks whenever
+/// it begins a thread, and how many it begins is chance.
+[[nodiscard]] int first_process();
 /// The first of all ranks' codes that is not 0, when all have come here. Collective.
 int agree(int code);
 inline void meet() { (void)agree(0); }

@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/sysmacros.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -73,6 +74,21 @@ ssize_t read(int fd, void* bytes, std::size_t size) {
     if (is_rank_0s(fd) && is_programs_file(__builtin_return_address(0))) return read_of_rank_0(fd, bytes, size);
     static auto* const ask = next<ssize_t(int, void*, std::size_t)>("read");
     return ask(fd, bytes, size);
+}
+
+ssize_t readv(int fd, const iovec* parts, int count) {
+    if (is_rank_0s(fd) && is_programs_file(__builtin_return_address(0))) {
+        ssize_t whole = 0;
+        for (int i = 0; i < count; ++i) {
+            const auto got = read_of_rank_0(fd, parts[i].iov_base, parts[i].iov_len);
+            if (got < 0) return whole == 0 ? got : whole;
+            whole += got;
+            if (static_cast<std::size_t>(got) < parts[i].iov_len) break;
+        }
+        return whole;
+    }
+    static auto* const ask = next<ssize_t(int, const iovec*, int)>("readv");
+    return ask(fd, parts, count);
 }
 
 // What headers make of read() where they know how large `bytes` is (_FORTIFY_SOURCE).

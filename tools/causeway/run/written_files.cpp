@@ -60,6 +60,12 @@ void remember_written(std::uint64_t device, std::uint64_t inode) { written().fil
 
 bool is_written(std::uint64_t device, std::uint64_t inode) { return written().files.contains({device, inode}); }
 
+bool is_written(int fd) {
+    struct stat facts{};
+    static auto* const ask = next<int(int, struct stat*)>("fstat");
+    return ask(fd, &facts) == 0 && is_written(facts.st_dev, facts.st_ino);
+}
+
 bool has_written_any() { return !written().paths.empty() || !written().files.empty(); }
 
 bool is_written(const char* path) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
+#include <functional>
 #include <string>
 
 namespace causeway_run {
@@ -26,6 +27,10 @@ void remember_written(std::uint64_t device, std::uint64_t inode);
 [[nodiscard]] bool is_written(std::uint64_t device, std::uint64_t inode);
 [[nodiscard]] bool has_written_any();
 
+/// A descriptor on every rank, or the same failure: rank 0's is the file, the others' are in memory. `open_here` opens
+/// the file itself; it may choose the name. Collective.
+int open_once(const char* path, int flags, const std::function<int()>& open_here, char* chosen = nullptr);
+
 /// Waits until rank 0 has come as far: it has closed what the program has closed. Collective.
 void wait_for_rank_0();
 inline void wait_for_writer(const char* path) {
@@ -33,10 +38,18 @@ inline void wait_for_writer(const char* path) {
 }
 
 inline bool is_standard(int fd) { return fd >= 0 && fd <= 2; }
+/// The program writes it, or has.
+[[nodiscard]] bool is_written(int fd);
+/// What a call has said of an open file, and the `size` bytes that it has filled: rank 0's if the program writes it.
+template <class Result> Result same_of_written(int fd, Result result, void* bytes, std::size_t size,
+                                               const void* caller) {
+    if (!asks_of_files(caller) || !is_written(fd)) return result;
+    return static_cast<Result>(result_of_rank_0(static_cast<ssize_t>(result), bytes, size));
+}
 /// What a call has returned, and filled, about an open file: rank 0's if it is a standard one or the program writes it.
 template <class Facts> int same_facts_of(int fd, int code, std::uint64_t device, std::uint64_t inode, Facts& facts,
                                          const void* caller) {
-    if (!asks(caller)) return code;
+    if (!asks_of_files(caller)) return code;
     const bool is_same = is_standard(fd) || (code == 0 && is_written(device, inode));
     return is_same ? static_cast<int>(result_of_rank_0(code, &facts, sizeof facts)) : code;
 }
