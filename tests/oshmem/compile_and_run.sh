@@ -4,8 +4,12 @@
 set -e
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
+case $4 in
+*.cpp) export CAUSEWAY_OSHCC_COMPILER=c++ language=c++11 ;;
+*) language=c11 ;;
+esac
 # As a stranger compiles it, with addresses that differ from process to process.
-"$1" -O2 -Wall -Wextra -Werror -std=c11 -fPIE -pie "$4" -o "$folder/program"
+"$1" -O2 -Wall -Wextra -Werror -std=$language -fPIE -pie "$4" -o "$folder/program"
 "$2" none --ranks "$5" --mpiexec "$3" -- "$folder/program" >"$folder/output"
 cat "$folder/output"
 [ "$(grep -c '^right' "$folder/output")" = "$5" ] || { echo "FAILED: not all of $5 PEs say that they are right"; exit 1; }

@@ -4,11 +4,12 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring boundaries every_call private_memory profiled)
+foreach(program ring.c boundaries.c every_call.c private_memory.c profiled.c complex_sums.cpp)
+  cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
-    add_test(NAME oshmem.${program}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
-      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c ${pes})
-    set_tests_properties(oshmem.${program}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
+    add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program} ${pes})
+    set_tests_properties(oshmem.${name}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
   endforeach()
 endforeach()
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh

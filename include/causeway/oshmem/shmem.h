@@ -91,7 +91,9 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 #define CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(X)                                                                                       \
     CAUSEWAY_SHMEM_OWN_TYPES(X) CAUSEWAY_SHMEM_FIXED_TYPES(X)
 /* clang-format on */
-#define CAUSEWAY_SHMEM_COMPLEX_TYPES(X) X(complexf, float _Complex) X(complexd, double _Complex)
+__extension__ typedef float _Complex causeway_shmem_complexf; /* also in C++, where GCC and clang have them */
+__extension__ typedef double _Complex causeway_shmem_complexd;
+#define CAUSEWAY_SHMEM_COMPLEX_TYPES(X) X(complexf, causeway_shmem_complexf) X(complexd, causeway_shmem_complexd)
 #define CAUSEWAY_SHMEM_OLD_REDUCE_TYPES(X) X(short, short) X(int, int) X(long, long) X(longlong, long long)
 #define CAUSEWAY_SHMEM_OLD_REAL_TYPES(X) X(float, float) X(double, double) X(longdouble, long double)
 #define CAUSEWAY_SHMEM_SIZES(X) X(8, 1) X(16, 2) X(32, 4) X(64, 8) X(128, 16)
@@ -315,9 +317,7 @@ int shmem_alltoallsmem(shmem_team_t team, void* target, const void* source, ptrd
 CAUSEWAY_SHMEM_REDUCE_BITS_TYPES(CAUSEWAY_SHMEM_REDUCE_BITS)
 CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(CAUSEWAY_SHMEM_REDUCE_ORDER)
 CAUSEWAY_SHMEM_REDUCE_ORDER_TYPES(CAUSEWAY_SHMEM_REDUCE_SUMS)
-#ifndef __cplusplus
 CAUSEWAY_SHMEM_COMPLEX_TYPES(CAUSEWAY_SHMEM_REDUCE_SUMS)
-#endif
 
 /* Locks. */
 void shmem_set_lock(long* lock);
@@ -353,9 +353,7 @@ CAUSEWAY_SHMEM_OLD_REDUCE_TYPES(CAUSEWAY_SHMEM_TO_ALL_ORDER)
 CAUSEWAY_SHMEM_OLD_REAL_TYPES(CAUSEWAY_SHMEM_TO_ALL_ORDER)
 CAUSEWAY_SHMEM_OLD_REDUCE_TYPES(CAUSEWAY_SHMEM_TO_ALL_SUMS)
 CAUSEWAY_SHMEM_OLD_REAL_TYPES(CAUSEWAY_SHMEM_TO_ALL_SUMS)
-#ifndef __cplusplus
 CAUSEWAY_SHMEM_COMPLEX_TYPES(CAUSEWAY_SHMEM_TO_ALL_SUMS)
-#endif
 
 /* Names of earlier versions. */
 void start_pes(int count);
