@@ -136,7 +136,13 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void* address);
  * errcode_ret may be NULL.
  */
 CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* errcode_ret);
-/* The other way, also for a sub-buffer of the heap's buffer. NULL for any other buffer, or an offset beyond its end. */
+/*
+ * Where this process reads and writes what `address` names in the heap of PE `pe`; NULL where no load or store reaches
+ * it, as in a device's own memory, or on another node.
+ */
+CAUSEWAY_EXPORT void* causeway_symmetric_pointer(const void* address, int pe);
+/* The other way than causeway_symmetric_buffer, also for a sub-buffer of the heap's buffer. NULL for any other buffer,
+ * or an offset beyond its end. */
 CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 
 /* Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. */

@@ -86,6 +86,15 @@ cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* er
     return found;
 }
 
+void* causeway_symmetric_pointer(const void* address, int pe) {
+    return address_or_null([&]() -> void* {
+        const auto heap = symmetric_heap::of_process();
+        const auto where = heap->locate(address, 0, "the address");
+        heap->require_pe(pe);
+        return heap->memory()->reachable(pe, where);
+    });
+}
+
 void* causeway_symmetric_address(cl_mem buffer, size_t offset) {
     return address_or_null([&] {
         auto* const found = symmetric_heap::of_process()->address_of(buffer, offset);

@@ -61,6 +61,22 @@ TEST_F(symmetric_heap, finds_addresses_in_the_middle_and_in_sub_buffers) {
     EXPECT_EQ(causeway_symmetric_address(other.get(), 0), nullptr);
 }
 
+TEST_F(symmetric_heap, points_into_the_heaps_of_others_where_loads_reach_them) {
+    auto* const numbers = allocate<int>(4);
+    if (causeway_symmetric_pointer(numbers, me) == nullptr)
+        GTEST_SKIP() << "no load or store reaches this device's memory";
+    EXPECT_EQ(causeway_symmetric_pointer(numbers + 2, me), numbers + 2);
+    auto* const theirs = static_cast<int*>(causeway_symmetric_pointer(numbers + 1, next));
+    ASSERT_NE(theirs, nullptr);
+    __atomic_store_n(theirs, 10 + me, __ATOMIC_RELEASE);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    int seen = 0;
+    ASSERT_EQ(causeway_symmetric_get(&seen, numbers + 1, sizeof seen, me), CL_SUCCESS);
+    EXPECT_EQ(seen, 10 + before);
+    EXPECT_EQ(causeway_symmetric_pointer(numbers, all), nullptr);
+    EXPECT_EQ(causeway_symmetric_pointer(&me, me), nullptr);
+}
+
 TEST_F(symmetric_heap, says_that_it_has_no_room) {
     EXPECT_EQ(causeway_symmetric_malloc(heap_bytes + 1), nullptr);
     EXPECT_TRUE(refused(0, 0, "no room"));

@@ -67,6 +67,12 @@ class heap {
         return m_members[static_cast<std::size_t>(pe)].memory + offset;
     }
 
+    /// The same; null if this process does not reach it.
+    [[nodiscard]] std::byte* reachable(int pe, std::size_t offset) const {
+        auto* const first = m_members[static_cast<std::size_t>(pe)].memory;
+        return first != nullptr ? first + offset : nullptr;
+    }
+
     /// The words of `pe` that lie in shared memory; it is_near().
     [[nodiscard]] word_table words(int pe) const {
         return word_table(m_members[static_cast<std::size_t>(pe)].control + heap_control::words_offset(pes()));
