@@ -28,7 +28,7 @@ void meet(const char* call, const members& who) { job::required(call).meet(who);
 
 void lend(const char* call, const void* source, std::size_t bytes, job::loan what = job::loan::source) {
     try {
-        job::required(call).lend(what, source, bytes);
+        job::required(call).lend(call, what, source, bytes);
     } catch (const std::exception& error) {
         give_up(call, error.what());
     }
@@ -47,17 +47,18 @@ void broadcast(const char* call, const members& who, void* target, const void* s
     const int giver = who.world(root);
     lend(call, source, giver == all.pe() ? bytes : 0);
     all.meet(who);
-    if (bytes != 0 && !(keeps_root && giver == all.pe())) std::memmove(target, from(call, source, giver), bytes);
+    if (bytes != 0 && !(keeps_root && giver == all.pe())) all.store(call, target, from(call, source, giver), bytes);
     all.meet(who);
 }
 
 void fcollect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
+    auto& all = job::required(call);
     lend(call, source, bytes);
-    meet(call, who);
+    all.meet(who);
     for (int i = 0; i < who.size && bytes != 0; ++i)
-        std::memmove(static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes,
-                     from(call, source, who.world(i)), bytes);
-    meet(call, who);
+        all.store(call, static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes,
+                  from(call, source, who.world(i)), bytes);
+    all.meet(who);
 }
 
 void collect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
@@ -68,7 +69,7 @@ void collect(const char* call, const members& who, void* target, const void* sou
     auto* to = static_cast<std::byte*>(target);
     for (int i = 0; i < who.size; ++i) {
         const auto theirs = static_cast<std::size_t>(all.note_of(who.world(i)));
-        if (theirs != 0) std::memmove(to, from(call, source, who.world(i)), theirs);
+        if (theirs != 0) all.store(call, to, from(call, source, who.world(i)), theirs);
         to += theirs;
     }
     all.meet(who);
@@ -86,11 +87,11 @@ void alltoalls(const char* call, const members& who, void* target, const void* s
         auto* to = static_cast<std::byte*>(target) + i * part * tst;
         const auto* source_part = from(call, source, who.world(i)) + own * part * sst;
         if (tst == 1 && sst == 1) {
-            std::memmove(to, source_part, static_cast<std::size_t>(part));
+            all.store(call, to, source_part, static_cast<std::size_t>(part));
             continue;
         }
         for (std::size_t k = 0; k < count; ++k) {
-            std::memcpy(to, source_part, element);
+            all.store(call, to, source_part, element);
             to += tst * static_cast<std::ptrdiff_t>(element);
             source_part += sst * static_cast<std::ptrdiff_t>(element);
         }
@@ -118,15 +119,15 @@ template <class Type, class Combine> void reduce(const char* call, const members
             const auto* const theirs = from<Type>(call, source, who.world(i));
             for (std::size_t k = first; k < end; ++k) sum[k - first] = combine(sum[k - first], theirs[k]);
         }
-        std::memcpy(target + first, sum.data(), (end - first) * sizeof(Type));
+        all.store(call, target + first, sum.data(), (end - first) * sizeof(Type));
     }
     lend(call, target, count * sizeof(Type), job::loan::target);
     all.meet(who);
     for (int i = 0; i < who.size; ++i)
         if (i != own && slice_begin(i) < slice_begin(i + 1))
-            std::memcpy(target + slice_begin(i),
-                        from<Type>(call, target, who.world(i), job::loan::target) + slice_begin(i),
-                        (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
+            all.store(call, target + slice_begin(i),
+                      from<Type>(call, target, who.world(i), job::loan::target) + slice_begin(i),
+                      (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
     all.meet(who);
 }
 

@@ -109,6 +109,7 @@ bool job::shares_mpi() {
 void job::mpi_ends() {
     if (the_job == nullptr) return;
     the_job->m_program_ends_mpi = true;
+    the_job->end_device();
     the_job->m_group.reset();
 }
 
@@ -215,12 +216,82 @@ void job::make_globals_shared() {
     share(m_globals, std::move(own));
 }
 
+device_heap& job::need_device() {
+    if (m_device) return *m_device;
+    if (!m_group) throw transfer_error(status::invalid_operation, "MPI has been finalised");
+    const auto agree = [this](bool mine) {
+        const auto all = m_group->all_gather(mine ? 1 : 0);
+        return std::find(all.begin(), all.end(), 0) == all.end();
+    };
+    auto made = std::make_unique<device_heap>(m_pe, size_of("SHMEM_DEVICE_SYMMETRIC_SIZE", std::size_t{64} << 20),
+                                              agree);
+    // In whole if all reach all of it; else libcauseway is asked.
+    part near{made->first(), made->bytes(), {}};
+    if (auto* const inside = made->allocate(1, 1)) {
+        const auto offset = reinterpret_cast<std::uintptr_t>(inside) - made->first();
+        for (int pe = 0; pe < m_pes; ++pe) {
+            auto* const found = static_cast<std::byte*>(made->pointer(inside, pe));
+            near.peers.push_back(found != nullptr ? found - offset : nullptr);
+        }
+        made->free("shmemg_malloc", inside);
+    }
+    const bool reaches = static_cast<int>(near.peers.size()) == m_pes &&
+                         std::find(near.peers.begin(), near.peers.end(), nullptr) == near.peers.end();
+    if (agree(reaches)) {
+        m_device_part = std::move(near);
+    } else {
+        m_distant_first = made->first();
+        m_distant_bytes = made->bytes();
+    }
+    m_device = std::move(made);
+    // Before what libcauseway does at exit.
+    std::atexit([] { finish(); });
+    return *m_device;
+}
+
+void job::end_device() {
+    if (!m_device) return;
+    m_device->finish();
+    m_device_part = {};
+    m_distant_bytes = 0;
+    m_device.reset();
+}
+
+void job::put(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+    if (bytes == 0) return;
+    std::vector<std::byte> fetched;
+    if (is_distant(source)) {
+        fetched.resize(bytes);
+        m_device->get(call, fetched.data(), source, bytes, m_pe);
+        source = fetched.data();
+    }
+    if (is_distant(target)) {
+        m_device->put(call, target, source, bytes, pe);
+    } else {
+        std::memmove(at(target, pe, call), source, bytes);
+    }
+}
+
+void job::get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+    if (bytes == 0) return;
+    if (!is_distant(source)) {
+        store(call, target, at(source, pe, call), bytes);
+    } else if (is_distant(target)) {
+        std::vector<std::byte> fetched(bytes);
+        m_device->get(call, fetched.data(), source, bytes, pe);
+        m_device->put(call, target, fetched.data(), bytes, m_pe);
+    } else {
+        m_device->get(call, target, source, bytes, pe);
+    }
+}
+
 void job::finish() {
     if (the_job == nullptr || std::exchange(the_job->m_has_ended, true)) return;
     auto& ending = *the_job;
     ending.meet({0, 1, ending.m_pes});
     auto* const own = reinterpret_cast<control_line*>(ending.m_control.peers[static_cast<std::size_t>(ending.m_pe)]);
     __atomic_store_n(&own[0].value, 1, __ATOMIC_RELEASE);
+    ending.end_device();
     ending.m_group.reset();
     if (ending.m_has_started_mpi && !ending.m_program_ends_mpi) comm::end_mpi();
 }
@@ -235,13 +306,17 @@ comm::segment_address& job::loan_of(loan what, int pe) const {
     return *reinterpret_cast<comm::segment_address*>(lines + first_loan + static_cast<std::size_t>(what));
 }
 
-void job::lend(loan what, const void* source, std::size_t bytes) {
+void job::lend(const char* call, loan what, const void* source, std::size_t bytes) {
     auto& shown = loan_of(what, m_pe);
     shown.bytes = 0;
     if (bytes == 0 || find(source, m_pe) != nullptr) return;
     auto& lent = m_lent[static_cast<std::size_t>(what)];
     if (!lent || lent->address().bytes < bytes) lent = comm::shared_segment::create(bytes);
-    std::memcpy(lent->memory(), source, bytes);
+    if (is_distant(source)) {
+        m_device->get(call, lent->memory(), source, bytes, m_pe);
+    } else {
+        std::memcpy(lent->memory(), source, bytes);
+    }
     shown = lent->address();
 }
 
@@ -249,7 +324,7 @@ const void* job::borrow(loan what, const void* source, int pe, const char* call)
     if (pe < 0 || pe >= m_pes) refuse(source, pe, call);
     const auto& shown = loan_of(what, pe);
     if (shown.bytes == 0) return at(source, pe, call);
-    if (pe == m_pe) return source;
+    if (pe == m_pe) return is_distant(source) ? m_lent[static_cast<std::size_t>(what)]->memory() : source;
     auto& all = m_borrowed[static_cast<std::size_t>(what)];
     all.resize(static_cast<std::size_t>(m_pes));
     auto& known = all[static_cast<std::size_t>(pe)];

@@ -6,10 +6,12 @@
 #include "comm/process_watch.hpp"
 #include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
+#include "oshmem/device_heap.hpp"
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -65,11 +67,33 @@ class job {
     [[nodiscard]] void* find(const void* address, int pe) const {
         const auto where = reinterpret_cast<std::uintptr_t>(address);
         if (static_cast<unsigned>(pe) >= static_cast<unsigned>(m_pes)) return nullptr;
-        for (const auto* const part : {&m_heap, &m_globals})
+        for (const auto* const part : {&m_heap, &m_globals, &m_device_part})
             if (where - part->first < part->bytes)
                 return part->peers[static_cast<std::size_t>(pe)] + (where - part->first);
         return nullptr;
     }
+
+    /// Whether an address is in the heap of the device's own memory, which no load or store reaches. Then device() is
+    /// to be asked.
+    [[nodiscard]] bool is_distant(const void* address) const {
+        return reinterpret_cast<std::uintptr_t>(address) - m_distant_first < m_distant_bytes;
+    }
+    [[nodiscard]] device_heap& device() const { return *m_device; }
+    /// Bytes of any memory of this PE to symmetric memory of PE `pe`, and the other way.
+    void put(const char* call, void* target, const void* source, std::size_t bytes, int pe);
+    void get(const char* call, void* target, const void* source, std::size_t bytes, int pe);
+    /// To any memory of this PE, from memory that is not distant.
+    void store(const char* call, void* target, const void* source, std::size_t bytes) {
+        if (is_distant(target)) {
+            m_device->put(call, target, source, bytes, m_pe);
+        } else {
+            std::memmove(target, source, bytes);
+        }
+    }
+
+    /// The heap in the device's memory; makes it, where there is none yet. Collective. Throws transfer_error, on every
+    /// PE if on one.
+    [[nodiscard]] device_heap& need_device();
 
     /// All of `who` have come, and what they stored before is visible.
     void meet(const members& who);
@@ -80,7 +104,7 @@ class job {
     /// What the others read of `bytes` at `source` between two meetings, by borrow(). Memory that is not symmetric is
     /// copied to where they can: programs hand such to collectives.
     enum class loan { source, target };
-    void lend(loan what, const void* source, std::size_t bytes);
+    void lend(const char* call, loan what, const void* source, std::size_t bytes);
     [[nodiscard]] const void* borrow(loan what, const void* source, int pe, const char* call);
 
     /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
@@ -105,6 +129,7 @@ class job {
     void share(part& what, std::unique_ptr<comm::shared_segment> own);
     void make_globals_shared();
     void report() const;
+    void end_device();
     void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
     [[nodiscard]] std::uint64_t& token(int at, int from) const;
@@ -114,7 +139,10 @@ class job {
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_has_ended = false;
     int m_pe = 0, m_pes = 1;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
-    part m_heap, m_globals, m_control;
+    part m_heap, m_globals, m_control, m_device_part;
+    std::unique_ptr<device_heap> m_device;
+    std::uintptr_t m_distant_first = 0;
+    std::size_t m_distant_bytes = 0;
     std::vector<comm::process_watch> m_processes;
     std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts, gets and atomics: loads and stores in memory that this PE has mapped.
+// Puts, gets and atomics: loads and stores in memory that this PE has mapped, and what libcauseway does in a device's.
+#include "oshmem/remote_word.hpp"
 #include "oshmem/teams.hpp"
 
 #include <causeway/oshmem/shmem.h>
@@ -11,8 +12,6 @@
 using causeway::oshmem::job;
 
 namespace {
-
-void* remote(const void* address, int pe, const char* call) { return job::required(call).at(address, pe, call); }
 
 /// PEs of a context are numbered as in its team.
 int in_world(shmem_ctx_t ctx, int pe) {
@@ -26,36 +25,60 @@ int in_world(shmem_ctx_t ctx, int pe) {
 }
 
 void put(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
-    if (bytes != 0) std::memmove(remote(target, pe, call), source, bytes);
+    job::required(call).put(call, target, source, bytes, pe);
 }
 void get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
-    if (bytes != 0) std::memmove(target, remote(source, pe, call), bytes);
+    job::required(call).get(call, target, source, bytes, pe);
 }
 
-template <std::size_t Bytes> void copy_elements(std::byte* to, const std::byte* from, std::ptrdiff_t to_stride,
-                                                std::ptrdiff_t from_stride, std::size_t count) {
+/// Calls `one(to, from)` with the elements of both sides.
+template <std::size_t Bytes, class One> void for_each_element(std::byte* to, const std::byte* from,
+                                                              std::ptrdiff_t to_stride, std::ptrdiff_t from_stride,
+                                                              std::size_t count, One one) {
     for (std::size_t i = 0; i < count; ++i) {
-        std::memcpy(to, from, Bytes);
+        one(to, from);
         to += to_stride * static_cast<std::ptrdiff_t>(Bytes);
         from += from_stride * static_cast<std::ptrdiff_t>(Bytes);
     }
 }
 template <std::size_t Bytes> void put_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst,
                                               std::ptrdiff_t sst, std::size_t count, int pe) {
-    if (count != 0)
-        copy_elements<Bytes>(static_cast<std::byte*>(remote(target, pe, call)), static_cast<const std::byte*>(source),
-                             tst, sst, count);
+    if (count == 0) return;
+    auto& all = job::required(call);
+    auto* const to = static_cast<std::byte*>(target);
+    const auto* const from = static_cast<const std::byte*>(source);
+    if (all.is_distant(target) || all.is_distant(source)) {
+        for_each_element<Bytes>(to, from, tst, sst, count,
+                                [&](std::byte* t, const std::byte* s) { all.put(call, t, s, Bytes, pe); });
+    } else {
+        for_each_element<Bytes>(static_cast<std::byte*>(all.at(target, pe, call)), from, tst, sst, count,
+                                [](std::byte* t, const std::byte* s) { std::memcpy(t, s, Bytes); });
+    }
 }
 template <std::size_t Bytes> void get_strided(const char* call, void* target, const void* source, std::ptrdiff_t tst,
                                               std::ptrdiff_t sst, std::size_t count, int pe) {
-    if (count != 0)
-        copy_elements<Bytes>(static_cast<std::byte*>(target), static_cast<const std::byte*>(remote(source, pe, call)),
-                             tst, sst, count);
+    if (count == 0) return;
+    auto& all = job::required(call);
+    auto* const to = static_cast<std::byte*>(target);
+    const auto* const from = static_cast<const std::byte*>(source);
+    if (all.is_distant(target) || all.is_distant(source)) {
+        for_each_element<Bytes>(to, from, tst, sst, count,
+                                [&](std::byte* t, const std::byte* s) { all.get(call, t, s, Bytes, pe); });
+    } else {
+        for_each_element<Bytes>(to, static_cast<const std::byte*>(all.at(source, pe, call)), tst, sst, count,
+                                [](std::byte* t, const std::byte* s) { std::memcpy(t, s, Bytes); });
+    }
 }
 
 void signal(const char* call, std::uint64_t* word, std::uint64_t value, int operation, int pe) {
-    auto* const there = static_cast<std::uint64_t*>(remote(word, pe, call));
-    if (operation == SHMEM_SIGNAL_ADD) {
+    auto& all = job::required(call);
+    const bool adds = operation == SHMEM_SIGNAL_ADD;
+    if (all.is_distant(word)) {
+        all.device().signal(call, word, value, adds, pe);
+        return;
+    }
+    auto* const there = static_cast<std::uint64_t*>(all.at(word, pe, call));
+    if (adds) {
         __atomic_fetch_add(there, value, __ATOMIC_RELEASE);
     } else {
         __atomic_store_n(there, value, __ATOMIC_RELEASE);
@@ -71,8 +94,8 @@ template <class To, class From> To as(From from) {
     std::memcpy(&to, &from, sizeof to);
     return to;
 }
-template <class Type> bits_of<Type>* word(const char* call, const Type* address, int pe) {
-    return static_cast<bits_of<Type>*>(remote(address, pe, call));
+template <class Type> causeway::oshmem::remote_word<bits_of<Type>> word(const char* call, const Type* address, int pe) {
+    return {call, address, pe};
 }
 
 } // namespace
@@ -106,15 +129,13 @@ void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
     void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                       \
         shmem_##NAME##_get(t, s, n, in_world(ctx, pe));                                                                \
     }                                                                                                                  \
-    void shmem_##NAME##_p(TYPE* t, TYPE value, int pe) {                                                               \
-        std::memcpy(remote(t, pe, "shmem_" #NAME "_p"), &value, sizeof value);                                         \
-    }                                                                                                                  \
+    void shmem_##NAME##_p(TYPE* t, TYPE value, int pe) { put("shmem_" #NAME "_p", t, &value, sizeof value, pe); }      \
     void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                          \
         shmem_##NAME##_p(t, value, in_world(ctx, pe));                                                                 \
     }                                                                                                                  \
     TYPE shmem_##NAME##_g(const TYPE* s, int pe) {                                                                     \
         TYPE value;                                                                                                    \
-        std::memcpy(&value, remote(s, pe, "shmem_" #NAME "_g"), sizeof value);                                         \
+        get("shmem_" #NAME "_g", &value, s, sizeof value, pe);                                                         \
         return value;                                                                                                  \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_g(shmem_ctx_t ctx, const TYPE* s, int pe) {                                                \
@@ -207,20 +228,19 @@ CAUSEWAY_SHMEM_SIZES(STRIDED_SIZE)
 
 #define AMO_EXTENDED(NAME, TYPE)                                                                                       \
     TYPE shmem_##NAME##_atomic_fetch(const TYPE* s, int pe) {                                                          \
-        return as<TYPE>(__atomic_load_n(word("shmem_" #NAME "_atomic_fetch", s, pe), __ATOMIC_SEQ_CST));               \
+        return as<TYPE>(word("shmem_" #NAME "_atomic_fetch", s, pe).load());                                           \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_atomic_fetch(shmem_ctx_t ctx, const TYPE* s, int pe) {                                     \
         return shmem_##NAME##_atomic_fetch(s, in_world(ctx, pe));                                                      \
     }                                                                                                                  \
     void shmem_##NAME##_atomic_set(TYPE* t, TYPE value, int pe) {                                                      \
-        __atomic_store_n(word("shmem_" #NAME "_atomic_set", t, pe), as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST);       \
+        word("shmem_" #NAME "_atomic_set", t, pe).store(as<bits_of<TYPE>>(value));                                     \
     }                                                                                                                  \
     void shmem_ctx_##NAME##_atomic_set(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                 \
         shmem_##NAME##_atomic_set(t, value, in_world(ctx, pe));                                                        \
     }                                                                                                                  \
     TYPE shmem_##NAME##_atomic_swap(TYPE* t, TYPE value, int pe) {                                                     \
-        return as<TYPE>(__atomic_exchange_n(word("shmem_" #NAME "_atomic_swap", t, pe), as<bits_of<TYPE>>(value),      \
-                                            __ATOMIC_SEQ_CST));                                                        \
+        return as<TYPE>(word("shmem_" #NAME "_atomic_swap", t, pe).exchange(as<bits_of<TYPE>>(value)));                \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_atomic_swap(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                \
         return shmem_##NAME##_atomic_swap(t, value, in_world(ctx, pe));                                                \
@@ -239,10 +259,8 @@ CAUSEWAY_SHMEM_EXTENDED_TYPES(AMO_EXTENDED)
 
 #define AMO_STANDARD(NAME, TYPE)                                                                                       \
     TYPE shmem_##NAME##_atomic_compare_swap(TYPE* t, TYPE condition, TYPE value, int pe) {                             \
-        auto seen = as<bits_of<TYPE>>(condition);                                                                      \
-        __atomic_compare_exchange_n(word("shmem_" #NAME "_atomic_compare_swap", t, pe), &seen,                         \
-                                    as<bits_of<TYPE>>(value), false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);              \
-        return as<TYPE>(seen);                                                                                         \
+        return as<TYPE>(word("shmem_" #NAME "_atomic_compare_swap", t, pe)                                             \
+                            .compare_exchange(as<bits_of<TYPE>>(condition), as<bits_of<TYPE>>(value)));                \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_atomic_compare_swap(shmem_ctx_t ctx, TYPE* t, TYPE condition, TYPE value, int pe) {        \
         return shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                             \
@@ -255,8 +273,7 @@ CAUSEWAY_SHMEM_EXTENDED_TYPES(AMO_EXTENDED)
         *f = shmem_##NAME##_atomic_compare_swap(t, condition, value, in_world(ctx, pe));                               \
     }                                                                                                                  \
     TYPE shmem_##NAME##_atomic_fetch_add(TYPE* t, TYPE value, int pe) {                                                \
-        return as<TYPE>(__atomic_fetch_add(word("shmem_" #NAME "_atomic_fetch_add", t, pe), as<bits_of<TYPE>>(value),  \
-                                           __ATOMIC_SEQ_CST));                                                         \
+        return as<TYPE>(word("shmem_" #NAME "_atomic_fetch_add", t, pe).fetch_add(as<bits_of<TYPE>>(value)));          \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_atomic_fetch_add(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                           \
         return shmem_##NAME##_atomic_fetch_add(t, value, in_world(ctx, pe));                                           \
@@ -289,8 +306,7 @@ CAUSEWAY_SHMEM_AMO_TYPES(AMO_STANDARD)
 
 #define AMO_BITWISE_OP(NAME, TYPE, OP)                                                                                 \
     TYPE shmem_##NAME##_atomic_fetch_##OP(TYPE* t, TYPE value, int pe) {                                               \
-        return as<TYPE>(__atomic_fetch_##OP(word("shmem_" #NAME "_atomic_fetch_" #OP, t, pe),                          \
-                                            as<bits_of<TYPE>>(value), __ATOMIC_SEQ_CST));                              \
+        return as<TYPE>(word("shmem_" #NAME "_atomic_fetch_" #OP, t, pe).fetch_##OP(as<bits_of<TYPE>>(value)));        \
     }                                                                                                                  \
     TYPE shmem_ctx_##NAME##_atomic_fetch_##OP(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                          \
         return shmem_##NAME##_atomic_fetch_##OP(t, value, in_world(ctx, pe));                                          \

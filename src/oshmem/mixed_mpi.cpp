@@ -15,18 +15,22 @@ template <class Call> Call next(const char* name, Call otherwise) {
     return found != nullptr ? found : otherwise;
 }
 
+/// At the highest level of threads, whatever the program asks for: device memory needs it.
+int start(int* argc, char*** argv, int* provided) {
+    return job::shares_mpi() ? PMPI_Query_thread(provided)
+                             : next("MPI_Init_thread", &PMPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, provided);
+}
+
 } // namespace
 
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
-    return job::shares_mpi() ? MPI_SUCCESS : next("MPI_Init", &PMPI_Init)(argc, argv);
+    int provided = MPI_THREAD_SINGLE;
+    return start(argc, argv, &provided);
 }
 
-int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    return job::shares_mpi() ? PMPI_Query_thread(provided)
-                             : next("MPI_Init_thread", &PMPI_Init_thread)(argc, argv, required, provided);
-}
+int MPI_Init_thread(int* argc, char*** argv, int, int* provided) { return start(argc, argv, provided); }
 
 int MPI_Finalize(void) {
     job::mpi_ends();

@@ -3,9 +3,11 @@
 #include "oshmem/teams.hpp"
 
 #include <causeway/oshmem/shmem.h>
+#include <causeway/oshmem/shmemg.h>
 
 #include <algorithm>
 #include <cstring>
+#include <exception>
 #include <string>
 
 using namespace causeway::oshmem;
@@ -24,6 +26,14 @@ void start() {
     causeway_shmem_world.who = causeway_shmem_shared.who = {0, 1, job::instance().pes()};
 }
 
+device_heap& device(const char* call) {
+    try {
+        return job::required(call).need_device();
+    } catch (const std::exception& error) {
+        give_up(call, error.what());
+    }
+}
+
 } // namespace
 
 extern "C" {
@@ -32,7 +42,15 @@ void shmem_init(void) { start(); }
 
 int shmem_init_thread(int requested, int* provided) {
     start();
-    thread_level = std::clamp(requested, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+    constexpr int device_bits = SHMEM_DEVICE_HOST_INIT | SHMEM_DEVICE_KERNEL_INIT;
+    thread_level = std::clamp(requested & ~device_bits, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+    if ((requested & SHMEM_DEVICE_HOST_INIT) != 0) {
+        try {
+            (void)job::instance().need_device();
+            thread_level |= SHMEM_DEVICE_HOST_INIT;
+        } catch (const std::exception&) { // the program sees that it is not provided; shmemg_malloc() says why
+        }
+    }
     if (provided != nullptr) *provided = thread_level;
     return 0;
 }
@@ -45,7 +63,8 @@ int shmem_my_pe(void) { return job::required("shmem_my_pe").pe(); }
 int shmem_n_pes(void) { return job::required("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < job::required("shmem_pe_accessible").pes() ? 1 : 0; }
 int shmem_addr_accessible(const void* address, int pe) {
-    return job::required("shmem_addr_accessible").find(address, pe) != nullptr ? 1 : 0;
+    const auto& all = job::required("shmem_addr_accessible");
+    return all.find(address, pe) != nullptr || (all.is_distant(address) && pe >= 0 && pe < all.pes()) ? 1 : 0;
 }
 void* shmem_ptr(const void* address, int pe) { return job::required("shmem_ptr").find(address, pe); }
 
@@ -85,6 +104,17 @@ void* shmem_realloc(void* address, size_t size) {
     return made;
 }
 void shmem_free(void* address) { job::required("shmem_free").free(address); }
+
+void* shmemg_malloc(size_t size) { return size == 0 ? nullptr : device("shmemg_malloc").allocate(size, 1); }
+void* shmemg_calloc(size_t count, size_t size) {
+    return count == 0 || size == 0 ? nullptr : device("shmemg_calloc").allocate_cleared(count, size);
+}
+void* shmemg_align(size_t alignment, size_t size) {
+    return size == 0 ? nullptr : device("shmemg_align").allocate(size, alignment);
+}
+void shmemg_free(void* address) {
+    if (address != nullptr) device("shmemg_free").free("shmemg_free", address);
+}
 
 int shmem_team_my_pe(shmem_team_t team) {
     return team == nullptr ? -1 : team->who.index_of(job::required("shmem_team_my_pe").pe());

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waiting for words that other PEs change, and locks.
-#include "oshmem/job.hpp"
+#include "oshmem/remote_word.hpp"
 
 #include <causeway/oshmem/shmem.h>
 
@@ -11,6 +11,8 @@
 
 using causeway::oshmem::give_up;
 using causeway::oshmem::job;
+using causeway::oshmem::remote_word;
+using causeway::oshmem::word_operation;
 
 namespace {
 
@@ -28,6 +30,19 @@ template <class Type> bool compares(const char* call, Type seen, int how, Type v
     }
 }
 
+/// What a word of this PE is now.
+template <class Type> Type look(const char* call, const Type* word) {
+    auto& all = job::required(call);
+    if (!all.is_distant(word)) return __atomic_load_n(word, __ATOMIC_ACQUIRE);
+    if constexpr (sizeof(Type) >= 4) {
+        return static_cast<Type>(all.device().atomic(call, word_operation::fetch, sizeof(Type), word, 0, 0, all.pe()));
+    } else {
+        Type seen{};
+        all.device().get(call, &seen, word, sizeof seen, all.pe());
+        return seen;
+    }
+}
+
 /// Words that are waited for together: with one value for all, or one each.
 template <class Type> struct awaited {
     const char* call;
@@ -40,8 +55,7 @@ template <class Type> struct awaited {
 
     [[nodiscard]] bool counts(std::size_t i) const { return status == nullptr || status[i] == 0; }
     [[nodiscard]] bool holds(std::size_t i) const {
-        return compares(call, static_cast<Type>(__atomic_load_n(words + i, __ATOMIC_ACQUIRE)), how,
-                        values[has_one_value ? 0 : i]);
+        return compares(call, look(call, words + i), how, values[has_one_value ? 0 : i]);
     }
     [[nodiscard]] bool is_empty() const {
         for (std::size_t i = 0; i < count; ++i)
@@ -53,9 +67,11 @@ template <class Type> struct awaited {
             if (counts(i) && !holds(i)) return false;
         return true;
     }
+    /// Begins behind the one that was found last: programs count on it that each has its turn.
     [[nodiscard]] std::size_t any() const {
-        for (std::size_t i = 0; i < count; ++i)
-            if (counts(i) && holds(i)) return i;
+        thread_local std::size_t last = 0;
+        for (std::size_t step = 1; step <= count; ++step)
+            if (const auto i = (last % count + step) % count; counts(i) && holds(i)) return last = i;
         return none;
     }
     [[nodiscard]] std::size_t some(std::size_t* indices) const {
@@ -80,9 +96,7 @@ template <class Type> struct awaited {
 };
 
 /// Tickets in one long of PE 0: the next one to be given in its upper half, the one whose turn it is in the lower.
-std::uint64_t* lock_word(long* lock, const char* call) {
-    return static_cast<std::uint64_t*>(job::required(call).at(lock, 0, call));
-}
+remote_word<std::uint64_t> lock_word(long* lock, const char* call) { return {call, lock, 0}; }
 constexpr std::uint64_t one_ticket = std::uint64_t{1} << 32;
 
 } // namespace
@@ -140,7 +154,7 @@ extern "C" {
     }
 CAUSEWAY_SHMEM_WAIT_TYPES(WAITS)
 
-uint64_t shmem_signal_fetch(const uint64_t* signal) { return __atomic_load_n(signal, __ATOMIC_ACQUIRE); }
+uint64_t shmem_signal_fetch(const uint64_t* signal) { return look("shmem_signal_fetch", signal); }
 uint64_t shmem_signal_wait_until(uint64_t* signal, int cmp, uint64_t value) {
     uint64_t seen = 0;
     job::required("shmem_signal_wait_until").wait([&] {
@@ -157,32 +171,34 @@ void shmem_long_wait(long* word, long value) { shmem_long_wait_until(word, SHMEM
 void shmem_longlong_wait(long long* word, long long value) { shmem_longlong_wait_until(word, SHMEM_CMP_NE, value); }
 
 void shmem_set_lock(long* lock) {
-    auto* const word = lock_word(lock, "shmem_set_lock");
-    const auto own = static_cast<std::uint32_t>(__atomic_fetch_add(word, one_ticket, __ATOMIC_ACQ_REL) >> 32);
-    job::instance().wait([&] { return static_cast<std::uint32_t>(__atomic_load_n(word, __ATOMIC_ACQUIRE)) == own; });
+    const auto word = lock_word(lock, "shmem_set_lock");
+    const auto own = static_cast<std::uint32_t>(word.fetch_add(one_ticket) >> 32);
+    job::instance().wait([&] { return static_cast<std::uint32_t>(word.load()) == own; });
 }
 
 int shmem_test_lock(long* lock) {
-    auto* const word = lock_word(lock, "shmem_test_lock");
-    auto seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-    while (static_cast<std::uint32_t>(seen >> 32) == static_cast<std::uint32_t>(seen))
-        if (__atomic_compare_exchange_n(word, &seen, seen + one_ticket, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE))
-            return 0;
+    const auto word = lock_word(lock, "shmem_test_lock");
+    auto seen = word.load();
+    while (static_cast<std::uint32_t>(seen >> 32) == static_cast<std::uint32_t>(seen)) {
+        const auto before = word.compare_exchange(seen, seen + one_ticket);
+        if (before == seen) return 0;
+        seen = before;
+    }
     return 1;
 }
 
 void shmem_clear_lock(long* lock) {
-    auto* const word = lock_word(lock, "shmem_clear_lock");
+    const auto word = lock_word(lock, "shmem_clear_lock");
     shmem_quiet();
     // The turn is the lower half alone: it may come back to 0 without a carry.
-    auto seen = __atomic_load_n(word, __ATOMIC_ACQUIRE);
-    std::uint64_t next = 0;
-    do {
+    for (auto seen = word.load();;) {
         const auto turn = static_cast<std::uint32_t>(seen) + 1;
-        next = (seen >> 32 << 32) | turn;
         // Free, it is 0 again, as a program's variable was before its first use.
-        if (static_cast<std::uint32_t>(seen >> 32) == turn) next = 0;
-    } while (!__atomic_compare_exchange_n(word, &seen, next, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE));
+        const auto next = static_cast<std::uint32_t>(seen >> 32) == turn ? 0 : (seen >> 32 << 32) | turn;
+        const auto before = word.compare_exchange(seen, next);
+        if (before == seen) return;
+        seen = before;
+    }
 }
 
 } // extern "C"

@@ -4,12 +4,27 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c boundaries.c every_call.c private_memory.c profiled.c complex_sums.cpp)
+foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profiled.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program} ${pes})
     set_tests_properties(oshmem.${name}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
+  endforeach()
+endforeach()
+# Device memory that is the host's; that others reach over a link, or not at all.
+foreach(runtime ${runtimes})
+  foreach(pes 1 2 4)
+    foreach(memory near by_link as_on_cards)
+      set(test oshmem.device_memory.${memory}.${runtime}.${pes})
+      add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+        ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE}
+        ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/device_memory.c ${pes} ${runtime})
+      set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 180 PROCESSORS ${pes} SKIP_RETURN_CODE 77)
+    endforeach()
+    set_tests_properties(oshmem.device_memory.by_link.${runtime}.${pes} PROPERTIES ENVIRONMENT CAUSEWAY_BRIDGE=host)
+    set_tests_properties(oshmem.device_memory.as_on_cards.${runtime}.${pes} PROPERTIES
+      ENVIRONMENT PRELOADED=$<TARGET_FILE:pretend_discrete>)
   endforeach()
 endforeach()
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The symmetric heap in the memory of this PE's device, which libcauseway serves.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+
+namespace causeway::oshmem {
+
+/// As libcauseway numbers them.
+enum class word_operation : unsigned { fetch, set, add, increment, compare_swap, swap, bit_and, bit_or, bit_xor };
+
+/// Loads libcauseway, and OpenCL with it, when it is made: most programs need neither. Of the calls that take `call`, a
+/// failure ends the job with that name.
+class device_heap {
+  public:
+    /// PE `pe` of all processes takes one of its node's devices: of the GPUs, if there are any. Collective. If the
+    /// program is a PE of libcauseway's already, its heap is taken. `all_agree` tells whether all PEs have come so far.
+    /// Throws transfer_error, on every PE if on one.
+    device_heap(int pe, std::size_t bytes, const std::function<bool(bool)>& all_agree);
+
+    [[nodiscard]] std::uintptr_t first() const { return m_first; }
+    [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    /// Where this process reads and writes `address` of that PE's heap; null if no load or store reaches it.
+    [[nodiscard]] void* pointer(const void* address, int pe) const;
+
+    /// Collective; null if there is no room.
+    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const;
+    /// Collective; of zeros.
+    [[nodiscard]] void* allocate_cleared(std::size_t count, std::size_t bytes) const;
+    /// Collective.
+    void free(const char* call, void* address) const;
+    /// Collective.
+    void finish() const;
+
+    // The host's side is ordinary memory.
+    void put(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
+    void get(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
+    void signal(const char* call, std::uint64_t* word, std::uint64_t value, bool adds, int pe) const;
+    /// On a word of 4 or 8 bytes; what it was before.
+    std::uint64_t atomic(const char* call, word_operation what, std::size_t word_bytes, const void* word,
+                         std::uint64_t operand, std::uint64_t compared, int pe) const;
+
+  private:
+    struct calls;
+
+    const calls* m_calls; // for the process's life
+    bool m_is_own = true;
+    std::uintptr_t m_first = 0;
+    std::size_t m_bytes = 0;
+};
+
+} // namespace causeway::oshmem
