@@ -105,14 +105,14 @@ cl_int CL_API_CALL clEnqueueReadBufferRect(cl_command_queue queue_handle, cl_mem
         const auto in_host = lay_out_in_host(target, to, extent, host_row, host_slice);
         check_host_may(buffer, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&buffer, access::read}};
-        const host_target place{static_cast<std::byte*>(target) + in_host.begin,
+        const host_target there{static_cast<std::byte*>(target) + in_host.begin,
                                 extent[0],
                                 extent[1],
                                 extent[2],
                                 in_host.row_pitch,
                                 in_host.slice_pitch};
         return enqueue_read(
-            {queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses}, place,
+            {queue, CL_COMMAND_READ_BUFFER_RECT, blocking, count, list, event, uses}, there,
             [&](void* first, size_t row, size_t slice) {
                 return [&queue, held = ref<_cl_mem>(&buffer), from, extent, buffer_row, buffer_slice, row, slice,
                         first](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {

@@ -367,16 +367,16 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
     // A binomial tree around the root. Tags are taken now, in the order of the calls; messages go when the bytes are
     // there.
     const int count = ranks();
-    const int place = (rank() - root + count) % count;
-    const int low = place == 0 ? count : place & -place;
+    const int position = (rank() - root + count) % count;
+    const int low = position == 0 ? count : position & -position;
     std::vector<std::function<void()>> promises;
-    for (int step = 1; step < low && place + step < count; step *= 2)
-        promises.push_back(promise((place + step + root) % count, bytes, size));
+    for (int step = 1; step < low && position + step < count; step *= 2)
+        promises.push_back(promise((position + step + root) % count, bytes, size));
     auto pass_on = [promises = std::move(promises)] {
         for (const auto& keep : promises) keep();
     };
-    if (place == 0) return pass_on;
-    const int parent = (place - low + root) % count;
+    if (position == 0) return pass_on;
+    const int parent = (position - low + root) % count;
     receive(parent, bytes, size, [pass_on = std::move(pass_on), arrived = std::move(arrived)] {
         pass_on();
         arrived();

@@ -144,7 +144,7 @@ class cluster {
     [[nodiscard]] static std::shared_ptr<std::byte[]> room_for_message(std::size_t size);
     void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over);
 
-    /// A message whose place among those to `to` is taken now: call what it returns when the bytes are there.
+    /// A message whose turn among those to `to` is taken now: call what it returns when the bytes are there.
     [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size);
     /// Sends the bytes of `root` down a tree of all ranks. There, call what it returns when the bytes are there; on
     /// the others `arrived` is called when they are.

@@ -18,7 +18,7 @@ struct collective_part {
 };
 
 /// One call. Copies and sums are commands like others, which all ranks follow: a part that many devices want goes down
-/// a tree, as every object does that many places read.
+/// a tree, as every object does that many driver contexts read.
 class collective {
   public:
     /// The queues are of one context, against which the wait list is checked. Where contents do not move, so that the
@@ -27,7 +27,7 @@ class collective {
                const cl_event* waits);
 
     /// Bytes of `source` for a command on `reader`. Where contents move, they are copied out beside the rest of the
-    /// buffer, unless the reader's place has them.
+    /// buffer, unless the reader's driver context has them.
     [[nodiscard]] collective_part part_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
     /// As above, in a buffer of its own.
     [[nodiscard]] collective_part addend_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;

@@ -66,13 +66,14 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
     for (const bool own : {true, false}) {
         for (auto* const device : of) {
             if ((device->driver.calls != nullptr) != own) continue;
-            const auto known = std::find_if(places.begin(), places.end(), [&](const place& one) {
-                return one.from == &device->driver && !is_apart(*device) && !is_apart(*one.devices.front());
-            });
-            auto& at = known == places.end() ? add_place(device->driver) : *known;
+            const auto known = std::find_if(
+                driver_contexts.begin(), driver_contexts.end(), [&](const driver_context& one) {
+                    return one.from == &device->driver && !is_apart(*device) && !is_apart(*one.devices.front());
+                });
+            auto& at = known == driver_contexts.end() ? add_driver_context(device->driver) : *known;
             at.devices.push_back(device);
         }
-        if (!own || !places.empty()) continue;
+        if (!own || !driver_contexts.empty()) continue;
         auto* const stand_in = find_stand_in(of);
         if (stand_in == nullptr) {
             const auto& job = *cluster::of_process();
@@ -83,7 +84,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
                          job.rank(), job.ranks());
             throw refusal{CL_DEVICE_NOT_AVAILABLE};
         }
-        auto& at = add_place(stand_in->driver);
+        auto& at = add_driver_context(stand_in->driver);
         at.understudy = true;
         at.devices.push_back(stand_in);
     }
@@ -96,7 +97,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             at->calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
         check(code);
     }
-    m_spans = places.size() > 1 || cluster::of_process() != nullptr;
+    m_spans = driver_contexts.size() > 1 || cluster::of_process() != nullptr;
     if (cluster::of_process() != nullptr) scheduler::of_process().begin();
     if (!spans()) return;
     for (auto* const at : m_here) {
@@ -109,7 +110,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             new _cl_command_queue(_cl_command_queue::owner::context, *this, device, *at,
                                   in_order ? 0 : can & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE));
     }
-    for (auto& at : places) {
+    for (auto& at : driver_contexts) {
         auto& device = *at.devices.front();
         const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
         at.steps = ref<_cl_command_queue>::adopt(new _cl_command_queue(
@@ -117,10 +118,10 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
     }
 }
 
-place& _cl_context::add_place(const driver& from) {
-    auto& at = places.emplace_back();
+driver_context& _cl_context::add_driver_context(const driver& from) {
+    auto& at = driver_contexts.emplace_back();
     at.from = &from;
-    at.index = static_cast<unsigned>(places.size() - 1);
+    at.index = static_cast<unsigned>(driver_contexts.size() - 1);
     at.rank = from.rank;
     at.here = from.calls != nullptr;
     if (at.here) m_here.push_back(&at);
@@ -133,9 +134,10 @@ _cl_context::~_cl_context() {
     for (auto it = destructors.rbegin(); it != destructors.rend(); ++it) it->call(this, it->data);
 }
 
-place& _cl_context::place_of(const _cl_device_id& device) {
+driver_context& _cl_context::driver_context_of(const _cl_device_id& device) {
     require(has(device), CL_INVALID_DEVICE);
-    return *std::find_if(places.begin(), places.end(), [&](const place& one) { return one.has(device); });
+    return *std::find_if(driver_contexts.begin(), driver_contexts.end(),
+                         [&](const driver_context& one) { return one.has(device); });
 }
 
 bool _cl_context::has(const _cl_device_id& device) const {
@@ -208,7 +210,7 @@ cl_int CL_API_CALL clRetainContext(cl_context context) { return retain(context, 
 cl_int CL_API_CALL clReleaseContext(cl_context context) {
     if (context == nullptr || !context->is(kind::context)) return CL_INVALID_CONTEXT;
     if (context->references() == 1)
-        for (const auto& at : context->places)
+        for (const auto& at : context->driver_contexts)
             for (auto* const own : {at.copies.get(), at.steps.get()})
                 if (own != nullptr) let_go_when_over(*own);
     return release(context, CL_INVALID_CONTEXT);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A context of the platform: devices of any drivers, one place for each driver, or for each device.
+// A context of the platform: devices of any drivers, one driver context for each driver, or for each device.
 #pragma once
 
-#include "platform/place.hpp"
+#include "platform/driver_context.hpp"
 
 #include <deque>
 #include <mutex>
@@ -23,27 +23,27 @@ struct _cl_context final : causeway::platform::object {
     ~_cl_context();
 
     /// Throws CL_INVALID_DEVICE for a device of another context.
-    [[nodiscard]] causeway::platform::place& place_of(const _cl_device_id& device);
+    [[nodiscard]] causeway::platform::driver_context& driver_context_of(const _cl_device_id& device);
     [[nodiscard]] bool has(const _cl_device_id& device) const;
-    /// Whether contents of memory objects move between places, which only the platform sees to. In a cluster they do
-    /// also from one place alone: the other ranks follow it.
+    /// Whether contents of memory objects move between driver contexts, which only the platform sees to. In a cluster
+    /// they do also from one driver context alone: the other ranks follow it.
     [[nodiscard]] bool spans() const { return m_spans; }
     /// Those of this rank; there is at least one.
-    [[nodiscard]] std::span<causeway::platform::place* const> here() const { return m_here; }
+    [[nodiscard]] std::span<causeway::platform::driver_context* const> here() const { return m_here; }
 
     std::vector<causeway::platform::ref<_cl_device_id>> devices;
     std::vector<cl_context_properties> properties;
-    std::deque<causeway::platform::place> places;
+    std::deque<causeway::platform::driver_context> driver_contexts;
 
-    std::mutex order; // of commands where the context spans places: memory objects' states change in the order of
-                      // enqueue
+    std::mutex order; // of commands where the context spans driver contexts: memory objects' states change in the order
+                      // of enqueue
 
     std::mutex destructors_mutex; // guards destructors
     std::vector<destructor> destructors;
 
   private:
-    causeway::platform::place& add_place(const causeway::platform::driver& from);
+    causeway::platform::driver_context& add_driver_context(const causeway::platform::driver& from);
 
-    std::vector<causeway::platform::place*> m_here;
+    std::vector<causeway::platform::driver_context*> m_here;
     bool m_spans = false;
 };

@@ -207,22 +207,22 @@ void take_answers(std::string_view from, _cl_device_id& device) {
 }
 
 /// What ranks have in common that find each other's builds: node, driver and device. Empty where a driver keeps none.
-std::string build_place(const std::vector<_cl_device_id*>& own) {
+std::string build_key(const std::vector<_cl_device_id*>& own) {
     if (own.empty() || !own.front()->driver.quirks.keeps_builds) return {};
     const auto boot = first_line_of("/proc/sys/kernel/random/boot_id"); // another one on each node
     const auto& device = *own.front();
-    std::string place = boot;
+    std::string key = boot;
     for (const auto& text : {device.driver.name, text_of(device, CL_DRIVER_VERSION), text_of(device, CL_DEVICE_NAME)})
-        place += '\n' + text;
-    return boot.empty() ? boot : place;
+        key += '\n' + text;
+    return boot.empty() ? boot : key;
 }
 
-/// The first rank of each place is the one that builds.
-cluster::build_turns turns_of(const cluster& job, const std::vector<std::string>& places) {
+/// The first rank of each key is the one that builds.
+cluster::build_turns turns_of(const cluster& job, const std::vector<std::string>& keys) {
     cluster::build_turns turns;
-    for (std::size_t rank = 0; rank < places.size(); ++rank) {
-        const auto same = std::find(places.begin(), places.end(), places[rank]);
-        const bool is_later = !places[rank].empty() && same - places.begin() != static_cast<std::ptrdiff_t>(rank);
+    for (std::size_t rank = 0; rank < keys.size(); ++rank) {
+        const auto same = std::find(keys.begin(), keys.end(), keys[rank]);
+        const bool is_later = !keys[rank].empty() && same - keys.begin() != static_cast<std::ptrdiff_t>(rank);
         turns.any_is_later = turns.any_is_later || is_later;
         if (static_cast<int>(rank) == job.rank()) turns.is_later = is_later;
     }
@@ -232,7 +232,7 @@ cluster::build_turns turns_of(const cluster& job, const std::vector<std::string>
 /// The devices of all ranks, by rank: this one's are `own`, the others' have no driver here.
 std::vector<_cl_device_id*> devices_of_all_ranks(cluster& job, const std::vector<_cl_device_id*>& own) {
     std::string mine;
-    put(mine, build_place(own));
+    put(mine, build_key(own));
     put(mine, static_cast<std::uint32_t>(own.size()));
     for (const auto* device : own) {
         put(mine, device->driver.name);
@@ -240,10 +240,10 @@ std::vector<_cl_device_id*> devices_of_all_ranks(cluster& job, const std::vector
     }
     std::vector<_cl_device_id*> all;
     const auto blobs = job.gather(mine);
-    std::vector<std::string> places;
+    std::vector<std::string> keys;
     for (int rank = 0; rank < job.ranks(); ++rank) {
         std::string_view blob = blobs[static_cast<std::size_t>(rank)];
-        places.push_back(take_text(blob));
+        keys.push_back(take_text(blob));
         if (rank == job.rank()) {
             all.insert(all.end(), own.begin(), own.end());
             continue;
@@ -257,7 +257,7 @@ std::vector<_cl_device_id*> devices_of_all_ranks(cluster& job, const std::vector
             all.push_back(made.give());
         }
     }
-    job.turns = turns_of(job, places);
+    job.turns = turns_of(job, keys);
     return all;
 }
 

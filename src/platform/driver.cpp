@@ -49,9 +49,9 @@ std::vector<opencl_vendors::implementation> find_libraries() {
         const char* const value = ::secure_getenv(name);
         return std::string(value == nullptr ? "" : value);
     };
-    std::string place = settings().text(option::vendors);
-    if (place.empty()) place = variable("OCL_ICD_VENDORS");
-    auto found = opencl_vendors::place_of(place).implementations;
+    std::string vendors = settings().text(option::vendors);
+    if (vendors.empty()) vendors = variable("OCL_ICD_VENDORS");
+    auto found = opencl_vendors::place_of(vendors).implementations;
     for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':'))
         for (auto& each : opencl_vendors::place_of(name).implementations) found.push_back(std::move(each));
     std::erase_if(found, [](const auto& each) { return each.library.empty(); });

@@ -57,7 +57,7 @@ inline void release_raw(cl_program raw) { calls_of(raw).clReleaseProgram(raw); }
 inline void release_raw(cl_kernel raw) { calls_of(raw).clReleaseKernel(raw); }
 inline void release_raw(cl_event raw) { calls_of(raw).clReleaseEvent(raw); }
 
-/// Owns one reference to a driver's object. The only place where such handles are kept: their C types are those of
+/// Owns one reference to a driver's object. Nothing else keeps such handles: their C types are those of
 /// ours.
 template <class Raw> class driver_object {
   public:

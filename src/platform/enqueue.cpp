@@ -179,7 +179,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
 }
 
 /// The command's own wait list, and what its memory objects wait for. The context's order is held where it spans
-/// places.
+/// driver contexts.
 waiting_command with_waits(const new_command& command, ref<_cl_event> event, issue_function issue) {
     waiting_command made{std::move(event), {}, {}, {}, std::move(issue), command.order};
     if (command.reads_host) made.orders = made.event->behind;
@@ -313,7 +313,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.
     auto event = ref<_cl_event>::adopt(new _cl_event(queue, command.type, _cl_event::ender::every_rank));
-    auto* const end_place = staging.get() + target.bytes();
+    auto* const end_value = staging.get() + target.bytes();
     {
         const std::lock_guard lock(queue.context.order);
         auto behind = go_behind(command);
@@ -321,9 +321,9 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         put_behind(queue, event);
         // Bytes come from different ranks, in any order: they go to the program's memory in the order of the reads.
         const std::vector parts(command.parts.begin(), command.parts.end());
-        const auto arrive = [event, target, staging, end_place, behind, parts, &plan] {
+        const auto arrive = [event, target, staging, end_value, behind, parts, &plan] {
             command_end end;
-            std::memcpy(&end, end_place, sizeof end);
+            std::memcpy(&end, end_value, sizeof end);
             plan.after_all(end.passes_users ? without_users(behind) : behind,
                            [event, target, staging, end, parts, &plan]() mutable {
                                for (const auto& part : parts) end.status = std::min(end.status, part->known_end());
@@ -335,10 +335,10 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
         if (queue.where.here) {
             auto own = ref<_cl_event>::adopt(new _cl_event(queue, command.type));
             queue.refuse(hand_over(queue, with_waits(command, own, std::move(issue))));
-            plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_place, behind](cl_int) {
+            plan.after(*own, [&own = *own, arrive, pass_on = std::move(pass_on), end_value, behind](cl_int) {
                 auto end = own.end();
                 end.passes_users = passes_users(*own.queue, behind);
-                std::memcpy(end_place, &end, sizeof end);
+                std::memcpy(end_value, &end, sizeof end);
                 pass_on();
                 arrive();
             });

@@ -54,7 +54,7 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue);
 /// Makes an event of the program for a command that its driver has; one that is over for a null `raw`.
 void give_event(const new_command& command, cl_event raw, bool had_waits);
 
-/// A command of the platform itself on the queue of a place. The context's order is held.
+/// A command of the platform itself on the queue of a driver context. The context's order is held.
 [[nodiscard]] ref<_cl_event> enqueue_copy(_cl_command_queue& queue, cl_command_type type,
                                           std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
                                           issue_function issue, _cl_event::ender who = _cl_event::ender::driver);

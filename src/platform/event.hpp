@@ -70,7 +70,7 @@ struct _cl_event final : causeway::platform::object {
     const causeway::platform::ref<_cl_context> context;
     const causeway::platform::ref<_cl_command_queue> queue; ///< null for user events
     const cl_command_type type;
-    const causeway::platform::place* const where; ///< whose driver may wait for it; null if none may
+    const causeway::platform::driver_context* const where; ///< whose driver may wait for it; null if none may
     /// Where the command runs, in a cluster; -1 if every rank sees it end by itself.
     const int rank;
     /// The rank that knows its status first.

@@ -70,9 +70,9 @@ cl_int CL_API_CALL clEnqueueReadImage(cl_command_queue queue_handle, cl_mem imag
         check_region(image, from, extent);
         check_host_may(image, CL_MEM_HOST_WRITE_ONLY);
         const memory_use uses[] = {{&image, access::read}};
-        const auto place = target_of(image, extent, target,
-                                     checked_pitches(image, target, extent, row_pitch, slice_pitch));
-        return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, place,
+        const auto in_host = target_of(image, extent, target,
+                                       checked_pitches(image, target, extent, row_pitch, slice_pitch));
+        return enqueue_read({queue, CL_COMMAND_READ_IMAGE, blocking, count, list, event, uses}, in_host,
                             [&](void* to, size_t row, size_t slice) {
                                 return [&queue, held = ref<_cl_mem>(&image), from, extent, row, slice,
                                         to](cl_bool wait, cl_uint waits, const cl_event* events, cl_event* made) {

@@ -290,7 +290,7 @@ void _cl_kernel::set(cl_uint index, size_t size, const void* value) {
     ++next.version;
     std::swap(m_arguments[index], next);
     // Drivers know best what fits: the first one that there is here judges at once. Memory objects and samplers of a
-    // context that spans places wait until a launch says where they are needed.
+    // context that spans driver contexts wait until a launch says where they are needed.
     const bool is_object = takes == argument_facts::sort::memory || takes == argument_facts::sort::sampler;
     if (context->spans() && is_object) return;
     const auto judge = std::find_if(parts.begin(), parts.end(),
@@ -314,7 +314,7 @@ void _cl_kernel::take_arguments(_cl_kernel& from) {
     m_arguments = from.m_arguments;
 }
 
-cl_int _cl_kernel::give(cl_kernel raw, place& at, cl_uint index) {
+cl_int _cl_kernel::give(cl_kernel raw, driver_context& at, cl_uint index) {
     const auto& argument = m_arguments[index];
     const auto& calls = at.calls();
     switch (argument.what) {
@@ -334,7 +334,7 @@ cl_int _cl_kernel::give(cl_kernel raw, place& at, cl_uint index) {
     return CL_INVALID_KERNEL_ARGS;
 }
 
-cl_kernel _cl_kernel::with_arguments(place& at) {
+cl_kernel _cl_kernel::with_arguments(driver_context& at) {
     auto& mine = parts[at.index];
     require(static_cast<bool>(mine.raw), CL_INVALID_PROGRAM_EXECUTABLE);
     for (cl_uint i = 0; i < m_arguments.size(); ++i) {
@@ -356,7 +356,7 @@ std::vector<memory_use> _cl_kernel::uses() {
     return all;
 }
 
-driver_object<cl_kernel> _cl_kernel::another(place& at) const {
+driver_object<cl_kernel> _cl_kernel::another(driver_context& at) const {
     const auto& built = program->part_of(at);
     require(static_cast<bool>(parts[at.index].raw), CL_INVALID_PROGRAM_EXECUTABLE);
     cl_int code = CL_SUCCESS;
@@ -365,7 +365,7 @@ driver_object<cl_kernel> _cl_kernel::another(place& at) const {
     return made;
 }
 
-std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(place& at) {
+std::shared_ptr<driver_object<cl_kernel>> _cl_kernel::snapshot(driver_context& at) {
     auto made = std::make_shared<driver_object<cl_kernel>>(another(at));
     for (cl_uint i = 0; i < m_arguments.size(); ++i) check(give(made->raw(), at, i));
     return made;

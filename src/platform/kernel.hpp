@@ -48,14 +48,15 @@ struct _cl_kernel final : causeway::platform::object {
     void set(cl_uint index, size_t size, const void* value);
     void take_arguments(_cl_kernel& from);
     /// Gives the driver at `at` what it does not have yet, and returns its kernel. `mutex` is held; so is the context's
-    /// order where the context spans places.
-    [[nodiscard]] cl_kernel with_arguments(causeway::platform::place& at);
+    /// order where the context spans driver contexts.
+    [[nodiscard]] cl_kernel with_arguments(causeway::platform::driver_context& at);
     /// The memory objects that a launch uses now.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
     /// Another kernel of the driver, without arguments.
-    [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::place& at) const;
+    [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::driver_context& at) const;
     /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
-    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>> snapshot(causeway::platform::place& at);
+    [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
+    snapshot(causeway::platform::driver_context& at);
     /// What is set, and what the kernel says of it; with `mutex` held.
     [[nodiscard]] const causeway::platform::kernel_argument& argument(cl_uint index) const {
         return m_arguments[index];
@@ -77,7 +78,7 @@ struct _cl_kernel final : causeway::platform::object {
     const causeway::platform::ref<_cl_program> program;
     const causeway::platform::ref<_cl_context> context;
     const std::string name;
-    std::vector<part> parts; ///< one for each place
+    std::vector<part> parts; ///< one for each driver context
     int asked; ///< the rank whose driver is asked about the kernel
     std::mutex mutex; ///< guards arguments and what drivers have of them
 
@@ -87,7 +88,7 @@ struct _cl_kernel final : causeway::platform::object {
     /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came
     /// out here.
     void agree(cl_int code);
-    cl_int give(cl_kernel raw, causeway::platform::place& at, cl_uint index);
+    cl_int give(cl_kernel raw, causeway::platform::driver_context& at, cl_uint index);
     /// Throws CL_INVALID_ARG_SIZE for a size that cannot be the argument's, before anything is read.
     void check_size(cl_uint index, causeway::platform::argument_facts::sort takes, size_t size) const;
     void set_value(cl_uint index, size_t size, const void* value);

@@ -200,7 +200,8 @@ int rank_of(cl_kernel handle, cl_device_id device) {
     const auto& kernel = checked(handle, CL_INVALID_KERNEL);
     const auto& devices = kernel.program->devices;
     require(device != nullptr || devices.size() == 1, CL_INVALID_DEVICE);
-    return kernel.context->place_of(checked(device == nullptr ? devices.front().get() : device, CL_INVALID_DEVICE))
+    return kernel.context
+        ->driver_context_of(checked(device == nullptr ? devices.front().get() : device, CL_INVALID_DEVICE))
         .rank;
 }
 
@@ -215,7 +216,7 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
     auto& on = checked(device, CL_INVALID_DEVICE);
     require(std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &on; }),
             CL_INVALID_DEVICE);
-    const auto& at = kernel.context->place_of(on);
+    const auto& at = kernel.context->driver_context_of(on);
     if (!at.here) { // in a dry run: as a device of this rank would have it
         const auto& any = kernel.any_part();
         const auto index = static_cast<std::size_t>(&any - kernel.parts.data());
@@ -282,13 +283,13 @@ cl_int CL_API_CALL clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_ui
 
 cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBACK* function)(void*), void* arguments,
                                          size_t size, cl_uint memory_count, const cl_mem* memory,
-                                         const void** memory_places, cl_uint count, const cl_event* list,
+                                         const void** memory_addresses, cl_uint count, const cl_event* list,
                                          cl_event* event) {
     return guard([&]() -> cl_int {
         auto& queue = checked(handle, CL_INVALID_COMMAND_QUEUE);
         require(function != nullptr && (arguments != nullptr || (size == 0 && memory_count == 0)) &&
                     (arguments == nullptr || size != 0) && (memory_count == 0) == (memory == nullptr) &&
-                    (memory_count == 0) == (memory_places == nullptr),
+                    (memory_count == 0) == (memory_addresses == nullptr),
                 CL_INVALID_VALUE);
         std::vector<memory_use> uses;
         for (cl_uint i = 0; i < memory_count; ++i) {
@@ -302,7 +303,7 @@ cl_int CL_API_CALL clEnqueueNativeKernel(cl_command_queue handle, void(CL_CALLBA
         for (cl_uint i = 0; i < memory_count; ++i) {
             held.emplace_back(memory[i]);
             // Before the arguments it is beyond them, too.
-            offsets.push_back(reinterpret_cast<std::uintptr_t>(memory_places[i]) -
+            offsets.push_back(reinterpret_cast<std::uintptr_t>(memory_addresses[i]) -
                               reinterpret_cast<std::uintptr_t>(arguments));
             require(has_range(size, offsets.back(), sizeof(cl_mem)), CL_INVALID_VALUE);
         }

@@ -100,9 +100,9 @@ void map_shadow(const new_command& command, _cl_mem& object, mapping made, void*
     turn.uses = uses;
     turn.made = &made.filling;
     const auto& region = made.where.region;
-    const auto place = object.is_image() ? target_of(object, region, address, made.pitches)
+    const auto there = object.is_image() ? target_of(object, region, address, made.pitches)
                                          : host_target{address, region[0]};
-    check(enqueue_read(turn, place, [&](void* to, size_t row, size_t slice) {
+    check(enqueue_read(turn, there, [&](void* to, size_t row, size_t slice) {
         auto into = made;
         into.pitches = {row, slice};
         return [&queue, held = ref<_cl_mem>(&object), into, to](cl_bool, cl_uint waits, const cl_event* events,

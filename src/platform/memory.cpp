@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Moves contents between places: by the engine, and those of images by way of host memory.
+// Moves contents between driver contexts: by the engine, and those of images by way of host memory.
 #include "platform/memory.hpp"
 
 #include "base/box_geometry.hpp"
@@ -26,7 +26,7 @@ void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& 
     if (event && event->status() != CL_COMPLETE) events.push_back(event);
 }
 
-issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> target) {
+issue_function read_whole(_cl_mem& object, driver_context& at, std::shared_ptr<std::byte[]> target) {
     return [held = ref<_cl_mem>(&object), &at, target = std::move(target)](cl_bool, cl_uint count, const cl_event* list,
                                                                            cl_event* event) {
         const auto queue = at.copies->raw.raw();
@@ -41,7 +41,7 @@ issue_function read_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[
     };
 }
 
-issue_function write_whole(_cl_mem& object, place& at, std::shared_ptr<std::byte[]> source) {
+issue_function write_whole(_cl_mem& object, driver_context& at, std::shared_ptr<std::byte[]> source) {
     return [held = ref<_cl_mem>(&object), &at, source = std::move(source)](cl_bool, cl_uint count, const cl_event* list,
                                                                            cl_event* event) {
         const auto queue = at.copies->raw.raw();
@@ -92,10 +92,11 @@ void check_region(const _cl_mem& image, const std::array<size_t, 3>& origin, con
 
 namespace {
 
-/// The same rank, if it has them; else the places that get the contents one after the other form a binomial tree. The
-/// same choice on every rank.
-place& nearest(const std::vector<place*>& latest, const place& to) {
-    const auto own = std::find_if(latest.begin(), latest.end(), [&](const place* one) { return one->rank == to.rank; });
+/// The same rank, if it has them; else the driver contexts that get the contents one after the other form a binomial
+/// tree. The same choice on every rank.
+driver_context& nearest(const std::vector<driver_context*>& latest, const driver_context& to) {
+    const auto own = std::find_if(latest.begin(), latest.end(),
+                                  [&](const driver_context* one) { return one->rank == to.rank; });
     return own != latest.end() ? **own : *latest[latest.size() - std::bit_floor(latest.size())];
 }
 
@@ -115,7 +116,7 @@ template <class Action> void or_give_up(_cl_mem& object, const std::string& what
 void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const*>(list); }
 
 /// The engine sends and receives whole buffers.
-issue_function transfer(_cl_mem& object, place& at, int peer, int tag, bool sends) {
+issue_function transfer(_cl_mem& object, driver_context& at, int peer, int tag, bool sends) {
     return [held = ref<_cl_mem>(&object), &at, peer, tag, sends](cl_bool, cl_uint count, const cl_event* list,
                                                                  cl_event* event) {
         const auto& calls = cluster::of_process()->calls();
@@ -148,14 +149,14 @@ std::vector<ref<_cl_event>> before_arriving(memory_copy& target) {
 }
 
 /// Over the link between the devices, where there is one.
-issue_function copy_whole(_cl_mem& object, place& from, place& to) {
+issue_function copy_whole(_cl_mem& object, driver_context& from, driver_context& to) {
     return [held = ref<_cl_mem>(&object), &from, &to](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
         return core::copy_beside_queues(from.copies->raw.raw(), held->raw(from), to.copies->raw.raw(), held->raw(to),
                                         held->size, count, list, event);
     };
 }
 
-void move_here(_cl_mem& root, place& from, place& to) {
+void move_here(_cl_mem& root, driver_context& from, driver_context& to) {
     auto& source = root.copies[from.index];
     auto& target = root.copies[to.index];
     // In a cluster another engine, libcauseway's, sends the buffer meanwhile, and both would map it: PoCL takes one of
@@ -179,7 +180,7 @@ void move_here(_cl_mem& root, place& from, place& to) {
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {}); // it lives until then
 }
 
-void move_out(_cl_mem& root, place& from, int rank) {
+void move_out(_cl_mem& root, driver_context& from, int rank) {
     auto& job = *cluster::of_process();
     auto& source = root.copies[from.index];
     auto before = look_before_reading(source);
@@ -203,7 +204,7 @@ void move_out(_cl_mem& root, place& from, int rank) {
     });
 }
 
-void move_in(_cl_mem& root, int rank, place& to) {
+void move_in(_cl_mem& root, int rank, driver_context& to) {
     auto& job = *cluster::of_process();
     auto& target = root.copies[to.index];
     if (!root.is_image()) {
@@ -221,13 +222,13 @@ void move_in(_cl_mem& root, int rank, place& to) {
     scheduler::of_process().after(*target.arrival, [staging](cl_int) {});
 }
 
-void make_raw(_cl_mem& object, place& at) {
+void make_raw(_cl_mem& object, driver_context& at) {
     if (cluster::is_dry_run()) return; // its commands use nothing
     or_give_up(object, "made by the driver " + at.from->name, [&] { (void)object.raw(at); });
 }
 
 /// Every rank knows of every move; those at its ends make it.
-void move(_cl_mem& root, place& from, place& to) {
+void move(_cl_mem& root, driver_context& from, driver_context& to) {
     if (to.here) make_raw(root, to);
     or_give_up(root, "moved from rank " + std::to_string(from.rank) + " to rank " + std::to_string(to.rank), [&] {
         if (from.here && to.here)
@@ -237,7 +238,8 @@ void move(_cl_mem& root, place& from, place& to) {
         else if (to.here)
             move_in(root, from.rank, to);
     });
-    // Ranks that have nothing to do with an attached object do not follow it: no other place may count as its home.
+    // Ranks that have nothing to do with an attached object do not follow it: no other driver context may count as its
+    // home.
     if (root.attached != nullptr)
         root.latest.assign(1, root.attached);
     else
@@ -246,23 +248,23 @@ void move(_cl_mem& root, place& from, place& to) {
 
 } // namespace
 
-/// A place to which the contents have failed to come is as if they had never been on their way, while another has
-/// them. In a cluster the ranks would not agree on it.
+/// A driver context to which the contents have failed to come is as if they had never been on their way, while another
+/// has them. In a cluster the ranks would not agree on it.
 static void forget_failed_moves(_cl_mem& root) {
     if (root.latest.size() < 2 || cluster::of_process() != nullptr) return;
-    const auto has_failed = [&](const place* one) {
+    const auto has_failed = [&](const driver_context* one) {
         const auto& arrival = root.copies[one->index].arrival;
         return arrival && arrival->status() < CL_COMPLETE;
     };
     if (std::all_of(root.latest.begin(), root.latest.end(), has_failed)) return;
-    std::erase_if(root.latest, [&](const place* one) {
+    std::erase_if(root.latest, [&](const driver_context* one) {
         if (!has_failed(one)) return false;
         root.copies[one->index].arrival = {};
         return true;
     });
 }
 
-void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
+void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders) {
     auto& root = object.root();
     if (&object != &root && how == access::overwrite) how = access::write;
@@ -277,13 +279,13 @@ void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>
     if (how != access::read) mine.departures.add_to(orders);
 }
 
-void come_after(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& orders) {
+void come_after(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& orders) {
     auto& mine = object.root().copies[here.index];
     mine.writers.add_to(orders);
     if (how != access::read) mine.readers.add_to(orders);
 }
 
-void note_use(_cl_mem& object, place& here, access how, _cl_event* command, bool apart) {
+void note_use(_cl_mem& object, driver_context& here, access how, _cl_event* command, bool apart) {
     auto& root = object.root();
     auto* const mine = command == nullptr ? nullptr : &root.copies[here.index];
     if (mine != nullptr) {
@@ -304,7 +306,7 @@ bool is_aligned(const _cl_mem& object, const _cl_device_id& device) {
     return true;
 }
 
-void attach(_cl_mem& object, place& here) {
+void attach(_cl_mem& object, driver_context& here) {
     auto& root = object.root();
     if (here.here) make_raw(root, here);
     const bool is_latest = std::find(root.latest.begin(), root.latest.end(), &here) != root.latest.end();
@@ -378,13 +380,13 @@ _cl_mem::~_cl_mem() {
     one_left(nullptr, last);
 }
 
-cl_mem _cl_mem::raw(place& at) {
+cl_mem _cl_mem::raw(driver_context& at) {
     auto& copy = copies[at.index];
     if (!copy.raw) copy.raw = create(at);
     return copy.raw.raw();
 }
 
-driver_object<cl_mem> _cl_mem::create(place& at) {
+driver_object<cl_mem> _cl_mem::create(driver_context& at) {
     cl_int code = CL_SUCCESS;
     cl_mem made = create_as(flags, at, code);
     if (made == nullptr && (flags & advice_flags) != 0) made = create_as(flags & ~advice_flags, at, code);
@@ -392,7 +394,7 @@ driver_object<cl_mem> _cl_mem::create(place& at) {
     return driver_object<cl_mem>(made);
 }
 
-cl_mem _cl_mem::create_as(cl_mem_flags driver_flags, place& at, cl_int& code) {
+cl_mem _cl_mem::create_as(cl_mem_flags driver_flags, driver_context& at, cl_int& code) {
     const bool spans = context->spans();
     void* host = initial ? initial.get() : host_ptr;
     if (spans) {

@@ -48,7 +48,7 @@ class pending_commands {
 struct memory_copy {
     driver_object<cl_mem> raw;
     ref<_cl_event> arrival;            ///< brought the latest contents here
-    pending_commands departures;       ///< read the contents for other places
+    pending_commands departures;       ///< read the contents for other driver contexts
     pending_commands writers, readers; ///< of the program
 };
 
@@ -58,7 +58,7 @@ struct mapping {
     cl_map_flags flags = 0;
     box where;
     std::array<size_t, 2> pitches{};
-    const place* at = nullptr; ///< whose driver
+    const driver_context* at = nullptr; ///< whose driver
     ref<_cl_event> filling;    ///< the read that fills the shadow
 };
 
@@ -80,9 +80,9 @@ struct _cl_mem final : causeway::platform::object {
     _cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host);
     ~_cl_mem();
 
-    /// The driver's object at `at`; made when first asked for. Where the context spans places, its order is held or
-    /// the object is there already. Throws the driver's code.
-    [[nodiscard]] cl_mem raw(causeway::platform::place& at);
+    /// The driver's object at `at`; made when first asked for. Where the context spans driver contexts, its order is
+    /// held or the object is there already. Throws the driver's code.
+    [[nodiscard]] cl_mem raw(causeway::platform::driver_context& at);
     /// The object whose contents these are: the buffer that a sub-buffer or an image belongs to.
     [[nodiscard]] _cl_mem& root() { return parent ? parent->root() : *this; }
     /// Host memory that stands for the whole object while parts of it are mapped: the program's own if it gave that.
@@ -102,13 +102,13 @@ struct _cl_mem final : causeway::platform::object {
     size_t offset = 0; ///< of a sub-buffer in its parent
     image_facts image{};
 
-    // For contexts that span places; roots only.
+    // For contexts that span driver contexts; roots only.
     bool has_contents = false;
-    std::vector<causeway::platform::place*> latest; ///< which have the latest contents
-    causeway::platform::place* attached = nullptr; ///< by clAttachBufferToDevice: always among `latest`
+    std::vector<causeway::platform::driver_context*> latest; ///< which have the latest contents
+    causeway::platform::driver_context* attached = nullptr; ///< by clAttachBufferToDevice: always among `latest`
     std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
 
-    std::vector<causeway::platform::memory_copy> copies; ///< one for each place of this rank
+    std::vector<causeway::platform::memory_copy> copies; ///< one for each driver context of this rank
 
     std::mutex mutex; // guards mappings, m_shadow, destructors
     std::multimap<void*, causeway::platform::mapping> mappings;
@@ -121,8 +121,8 @@ struct _cl_mem final : causeway::platform::object {
     }
 
   private:
-    [[nodiscard]] causeway::platform::driver_object<cl_mem> create(causeway::platform::place& at);
-    [[nodiscard]] cl_mem create_as(cl_mem_flags driver_flags, causeway::platform::place& at, cl_int& code);
+    [[nodiscard]] causeway::platform::driver_object<cl_mem> create(causeway::platform::driver_context& at);
+    [[nodiscard]] cl_mem create_as(cl_mem_flags driver_flags, causeway::platform::driver_context& at, cl_int& code);
     std::unique_ptr<std::byte[]> m_shadow;
 };
 
@@ -130,19 +130,19 @@ namespace causeway::platform {
 
 /// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after
 /// `orders`, to both of which it adds. The context's order is held.
-void bring(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& waits,
+void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders);
 
 /// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
 /// `command` is null on a rank that does not run it. Later writers wait for one that is `apart`, also in other queues.
-void note_use(_cl_mem& object, place& here, access how, _cl_event* command, bool apart = false);
+void note_use(_cl_mem& object, driver_context& here, access how, _cl_event* command, bool apart = false);
 
 /// Adds the earlier commands of the program at `here` that a command in a queue of the platform's own comes after. The
 /// context's order is held.
-void come_after(_cl_mem& object, place& here, access how, std::vector<ref<_cl_event>>& orders);
+void come_after(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& orders);
 
 /// From now on the latest contents are always at `here`. The context's order is held.
-void attach(_cl_mem& object, place& here);
+void attach(_cl_mem& object, driver_context& here);
 
 /// Whether the sub-buffer that the object is, or is made of, begins where the device can have one.
 [[nodiscard]] bool is_aligned(const _cl_mem& object, const _cl_device_id& device);

@@ -52,8 +52,8 @@ cl_mem_flags flags_of_part(cl_mem_flags flags, const _cl_mem& parent) {
     return flags | (parent.flags & host_pointer);
 }
 
-/// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans places, they
-/// are kept until each place that uses the object has them.
+/// Gives the object its contents. One driver gets them, and makes its object, now; where the context spans driver
+/// contexts, they are kept until each driver context that uses the object has them.
 void fill(_cl_mem& made, void* host) {
     auto& context = *made.context;
     if (!context.spans()) {
@@ -158,15 +158,15 @@ size_t checked_size(const _cl_mem& image) {
     return packed.bytes * pixel;
 }
 
-/// Whether a device of the place could use the image, see check_device().
-bool can_have(const _cl_mem& image, const place& at) {
+/// Whether a device of the driver context could use the image, see check_device().
+bool can_have(const _cl_mem& image, const driver_context& at) {
     return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [&](const auto* device) {
         return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE && is_aligned(image, *device);
     });
 }
 
 /// Throws the code of the driver if it refuses such an image.
-void try_image(const _cl_mem& image, place& at, void* host) {
+void try_image(const _cl_mem& image, driver_context& at, void* host) {
     cl_int code = CL_SUCCESS;
     auto shape = image.image.shape;
     auto flags = image.flags & ~advice_flags;
@@ -401,7 +401,7 @@ bool is_among(const formats& all, const cl_image_format& one) {
     });
 }
 
-formats formats_at(const place& at, cl_mem_flags flags, cl_mem_object_type type) {
+formats formats_at(const driver_context& at, cl_mem_flags flags, cl_mem_object_type type) {
     cl_uint count = 0;
     check(at.calls().clGetSupportedImageFormats(at.context.raw(), flags, type, 0, nullptr, &count));
     formats found(count);
@@ -410,7 +410,7 @@ formats formats_at(const place& at, cl_mem_flags flags, cl_mem_object_type type)
     return found;
 }
 
-/// Those of all: an image has to be possible at every place.
+/// Those of all: an image has to be possible at every driver context.
 formats common_of(const std::vector<formats>& all) {
     auto common = all.front();
     for (const auto& theirs : all)
@@ -418,7 +418,7 @@ formats common_of(const std::vector<formats>& all) {
     return common;
 }
 
-/// Of the places of this rank; none where it has only an understudy.
+/// Of the driver contexts of this rank; none where it has only an understudy.
 std::vector<formats> own_formats(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<formats> all;
     for (const auto* at : context.here())
@@ -426,7 +426,7 @@ std::vector<formats> own_formats(const _cl_context& context, cl_mem_flags flags,
     return all;
 }
 
-/// Of the places of every rank. Collective.
+/// Of the driver contexts of every rank. Collective.
 std::vector<formats> formats_of_ranks(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
     const auto& job = *cluster::of_process();
     std::string mine;

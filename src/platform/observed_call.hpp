@@ -148,11 +148,11 @@ struct observed<Which, Function> {
     static Result watch(std::tuple<Arguments...> given) {
         const auto shape = shape_of<Which>(given);
         for (auto* const each : observer::all()) each->enqueues(Which, shape);
-        constexpr auto place = place_of_event();
+        constexpr auto index = index_of_event();
         cl_event own = nullptr;
-        const bool is_ours = std::get<place>(given) == nullptr;
-        if (is_ours) std::get<place>(given) = &own;
-        auto* const event = std::get<place>(given);
+        const bool is_ours = std::get<index>(given) == nullptr;
+        if (is_ours) std::get<index>(given) = &own;
+        auto* const event = std::get<index>(given);
         const auto begin = observer::now();
         const auto result = std::apply(Function, given);
         const auto end = observer::now();
@@ -168,7 +168,7 @@ struct observed<Which, Function> {
     static void tell(observer::time begin, observer::time end) {
         for (auto* const each : observer::all()) each->called(Which, begin, end);
     }
-    static constexpr std::size_t place_of_event() {
+    static constexpr std::size_t index_of_event() {
         constexpr std::array<bool, sizeof...(Arguments)> is_event{std::is_same_v<Arguments, cl_event*>...};
         std::size_t at = 0;
         while (!is_event[at]) ++at;

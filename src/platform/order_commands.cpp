@@ -88,7 +88,7 @@ cl_int CL_API_CALL attach_buffer_to_device(cl_mem buffer_handle, cl_device_id de
     return guard([&]() -> cl_int {
         auto& buffer = checked(buffer_handle, CL_INVALID_MEM_OBJECT);
         require(!buffer.is_image(), CL_INVALID_MEM_OBJECT);
-        auto& at = buffer.context->place_of(checked(device_handle, CL_INVALID_DEVICE));
+        auto& at = buffer.context->driver_context_of(checked(device_handle, CL_INVALID_DEVICE));
         if (!buffer.context->spans()) return CL_SUCCESS;
         const std::lock_guard lock(buffer.context->order);
         attach(buffer, at);

@@ -24,7 +24,7 @@ std::vector<ref<_cl_device_id>> held(const std::vector<_cl_device_id*>& devices)
 _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
     : object(own_kind), context(&of), devices(held(on)), asked(on.front()->driver.rank), parts(of.here().size()) {
     for (auto* const device : on)
-        if (const auto& at = of.place_of(*device); at.here) parts[at.index].devices.push_back(device);
+        if (const auto& at = of.driver_context_of(*device); at.here) parts[at.index].devices.push_back(device);
     for (const auto* at : of.here())
         if (at->understudy) parts[at->index].devices = at->devices;
 }
@@ -67,14 +67,14 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
 }
 
 /// What an understudy cannot do, the owners of the devices may: only their codes count, where they are asked.
-bool may_fail(const place& at) { return at.understudy && asks_ranks(); }
+bool may_fail(const driver_context& at) { return at.understudy && asks_ranks(); }
 
-/// A program with a driver's program at each place that has devices of it: create(place, part, code).
+/// A program with a driver's program at each driver context that has devices of it: create(driver context, part, code).
 template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices,
                                                 Create create_part) {
     auto made = ref<_cl_program>::adopt(new _cl_program(context, std::move(devices)));
-    for (auto* const place : context.here()) {
-        auto& at = *place;
+    for (auto* const each : context.here()) {
+        auto& at = *each;
         auto& part = made->part_of(at);
         if (part.devices.empty()) continue;
         cl_int code = CL_SUCCESS;
@@ -91,8 +91,8 @@ std::string with_argument_info(const std::string& options) {
     return options.empty() ? std::string(wanted) : options + " " + std::string(wanted);
 }
 
-/// Calls act(place, part, raw devices) for the places of the devices that are asked for, all of them also after a
-/// failure. Of ranks whose drivers find each other's builds, one builds, and then the others.
+/// Calls act(driver context, part, raw devices) for the driver contexts of the devices that are asked for, all of them
+/// also after a failure. Of ranks whose drivers find each other's builds, one builds, and then the others.
 template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
     const auto chosen = checked_devices(count, list);
     for (const auto* device : chosen)
@@ -100,7 +100,7 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
                             [&](const auto& one) { return one.get() == device; }),
                 CL_INVALID_DEVICE);
     cl_int first_failure = CL_SUCCESS;
-    const auto act_on = [&](place& at, const std::vector<_cl_device_id*>& here) {
+    const auto act_on = [&](driver_context& at, const std::vector<_cl_device_id*>& here) {
         auto& part = program.part_of(at);
         if (!part.raw || here.empty()) return CL_SUCCESS;
         const auto code = act(at, part, raws_of(here));
@@ -148,8 +148,8 @@ void check_parts(cl_uint count, const cl_program* programs, const _cl_context& c
     }
 }
 
-/// The drivers' programs at a place; one that an understudy could not make is missing.
-std::vector<cl_program> raws_at(const place& at, cl_uint count, const cl_program* programs) {
+/// The drivers' programs at a driver context; one that an understudy could not make is missing.
+std::vector<cl_program> raws_at(const driver_context& at, cl_uint count, const cl_program* programs) {
     std::vector<cl_program> raws;
     for (cl_uint i = 0; i < count; ++i)
         if (const auto& part = programs[i]->part_of(at); part.raw) raws.push_back(part.raw.raw());
@@ -181,7 +181,7 @@ cl_program CL_API_CALL clCreateProgramWithSource(cl_context handle, cl_uint coun
                 source.append(strings[i]);
         }
         note(source.data(), source.size());
-        auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) {
+        auto made = create(context, all_of(context), [&](driver_context& at, _cl_program::part&, cl_int* failed) {
             const char* const text = source.c_str();
             const size_t length = source.size();
             return at.calls().clCreateProgramWithSource(at.context.raw(), 1, const_cast<const char**>(&text), &length,
@@ -197,16 +197,17 @@ cl_program CL_API_CALL clCreateProgramWithIL(cl_context handle, const void* il, 
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(il != nullptr && length != 0, CL_INVALID_VALUE);
         note(il, length);
-        auto made = create(context, all_of(context), [&](place& at, _cl_program::part&, cl_int* failed) -> cl_program {
-            // Drivers of OpenCL 1.2 have the extension, if they have it at all.
-            auto call = at.calls().clCreateProgramWithIL;
-            if (call == nullptr)
-                call = reinterpret_cast<decltype(call)>(
-                    at.calls().clGetExtensionFunctionAddressForPlatform(at.from->platform, "clCreateProgramWithILKHR"));
-            if (call != nullptr) return call(at.context.raw(), il, length, failed);
-            *failed = CL_INVALID_OPERATION;
-            return nullptr;
-        });
+        auto made = create(
+            context, all_of(context), [&](driver_context& at, _cl_program::part&, cl_int* failed) -> cl_program {
+                // Drivers of OpenCL 1.2 have the extension, if they have it at all.
+                auto call = at.calls().clCreateProgramWithIL;
+                if (call == nullptr)
+                    call = reinterpret_cast<decltype(call)>(at.calls().clGetExtensionFunctionAddressForPlatform(
+                        at.from->platform, "clCreateProgramWithILKHR"));
+                if (call != nullptr) return call(at.context.raw(), il, length, failed);
+                *failed = CL_INVALID_OPERATION;
+                return nullptr;
+            });
         made->il.assign(static_cast<const char*>(il), length);
         return made;
     });
@@ -230,7 +231,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             note(binaries[i], lengths[i]);
         }
         is_tried = true;
-        return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
+        return create(context, devices, [&](driver_context& at, _cl_program::part& part, cl_int* failed) {
             std::vector<size_t> sizes;
             std::vector<const unsigned char*> theirs;
             std::vector<cl_int> results(part.devices.size());
@@ -269,7 +270,7 @@ cl_program CL_API_CALL clCreateProgramWithBuiltInKernels(cl_context handle, cl_u
         note(names, std::strlen(names));
         const auto devices = checked_devices(count, list);
         for (const auto* device : devices) require(context.has(*device), CL_INVALID_DEVICE);
-        return create(context, devices, [&](place& at, _cl_program::part& part, cl_int* failed) {
+        return create(context, devices, [&](driver_context& at, _cl_program::part& part, cl_int* failed) {
             const auto raws = raws_of(part.devices);
             return at.calls().clCreateProgramWithBuiltInKernels(at.context.raw(), static_cast<cl_uint>(raws.size()),
                                                                 raws.data(), names, failed);
@@ -289,7 +290,7 @@ cl_int CL_API_CALL clBuildProgram(cl_program handle, cl_uint count, const cl_dev
         note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
         const auto code = for_each_part(
-            program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) {
+            program, count, list, [&](driver_context& at, _cl_program::part& part, const auto& raws) {
                 return at.calls().clBuildProgram(part.raw.raw(), static_cast<cl_uint>(raws.size()), raws.data(),
                                                  theirs.c_str(), nullptr, nullptr);
             });
@@ -314,7 +315,7 @@ cl_int CL_API_CALL clCompileProgram(cl_program handle, cl_uint count, const cl_d
         note(program.options.data(), program.options.size());
         const auto theirs = with_argument_info(program.options);
         const auto code = for_each_part(
-            program, count, list, [&](place& at, _cl_program::part& part, const auto& raws) -> cl_int {
+            program, count, list, [&](driver_context& at, _cl_program::part& part, const auto& raws) -> cl_int {
                 const auto raw_headers = raws_at(at, header_count, headers);
                 if (raw_headers.size() != header_count) return CL_INVALID_PROGRAM;
                 return at.calls().clCompileProgram(
@@ -342,8 +343,8 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
         check_parts(input_count, inputs, context, linked->parts);
         linked->options = options == nullptr ? "" : options;
         note(linked->options.data(), linked->options.size());
-        for (auto* const place : context.here()) {
-            auto& at = *place;
+        for (auto* const each : context.here()) {
+            auto& at = *each;
             auto& part = linked->part_of(at);
             if (part.devices.empty()) continue;
             const auto raws = raws_of(part.devices);
@@ -379,7 +380,7 @@ void check_built(cl_int code) {
     if (code != CL_INVALID_PROGRAM && code != CL_INVALID_PROGRAM_EXECUTABLE) check(code);
 }
 
-size_t place_of(const _cl_program& program, const _cl_device_id* device) {
+size_t index_of(const _cl_program& program, const _cl_device_id* device) {
     const auto at = std::find_if(program.devices.begin(), program.devices.end(),
                                  [&](const auto& one) { return one.get() == device; });
     return static_cast<size_t>(at - program.devices.begin());
@@ -401,11 +402,11 @@ template <class Value> void stand_in_for_others(const _cl_program& program, std:
 std::vector<size_t> binary_sizes(_cl_program& program) {
     std::vector<size_t> all(program.devices.size());
     for (auto& part : program.parts) {
-        if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue; // an understudy's
+        if (!part.raw || index_of(program, part.devices.front()) == all.size()) continue; // an understudy's
         std::vector<size_t> theirs(part.devices.size());
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES,
                                                       theirs.size() * sizeof(size_t), theirs.data(), nullptr));
-        for (size_t i = 0; i < theirs.size(); ++i) all[place_of(program, part.devices[i])] = theirs[i];
+        for (size_t i = 0; i < theirs.size(); ++i) all[index_of(program, part.devices[i])] = theirs[i];
     }
     const auto* const job = cluster::of_process();
     if (job == nullptr) return all;
@@ -424,9 +425,9 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
     std::vector<std::vector<unsigned char>> all;
     for (const auto size : sizes) all.emplace_back(size);
     for (auto& part : program.parts) {
-        if (!part.raw || place_of(program, part.devices.front()) == all.size()) continue;
+        if (!part.raw || index_of(program, part.devices.front()) == all.size()) continue;
         std::vector<unsigned char*> theirs;
-        for (auto* const device : part.devices) theirs.push_back(all[place_of(program, device)].data());
+        for (auto* const device : part.devices) theirs.push_back(all[index_of(program, device)].data());
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES,
                                                       theirs.size() * sizeof(unsigned char*), theirs.data(), nullptr));
     }
@@ -488,7 +489,7 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_
                 CL_INVALID_DEVICE);
         const answer to(size, value, size_ret);
         if (name == CL_PROGRAM_BUILD_OPTIONS) return to.text(program.options);
-        const auto& at = program.context->place_of(device);
+        const auto& at = program.context->driver_context_of(device);
         const auto ask = [&](size_t room, void* where, size_t* used) {
             // A dry run asks about a device like it.
             auto& part = at.here ? program.part_of(at) : program.any_part();

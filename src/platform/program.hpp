@@ -10,7 +10,7 @@
 struct _cl_program final : causeway::platform::object {
     static constexpr auto own_kind = causeway::platform::kind::program;
 
-    /// The part of one place; its devices are those of the program there, in the program's order.
+    /// The part of one driver context; its devices are those of the program there, in the program's order.
     struct part {
         causeway::platform::driver_object<cl_program> raw;
         std::vector<_cl_device_id*> devices;
@@ -20,7 +20,7 @@ struct _cl_program final : causeway::platform::object {
     /// For `on`, which are devices of the context.
     _cl_program(_cl_context& of, std::vector<_cl_device_id*> on);
 
-    [[nodiscard]] part& part_of(const causeway::platform::place& at) { return parts[at.index]; }
+    [[nodiscard]] part& part_of(const causeway::platform::driver_context& at) { return parts[at.index]; }
     /// The first part that is built, or else there at all: it knows the kernels' names and arguments.
     [[nodiscard]] part& any_part();
 
@@ -30,5 +30,5 @@ struct _cl_program final : causeway::platform::object {
     std::string il;
     std::string options;     ///< of the last build, as the program gave them
     int asked;               ///< the rank whose driver knows the kernels' names
-    std::vector<part> parts; ///< one for each place; without a driver's program where there are no devices
+    std::vector<part> parts; ///< one for each driver context; without a driver's program where there are no devices
 };

@@ -14,7 +14,7 @@
 
 using namespace causeway::platform;
 
-_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, place& at,
+_cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, driver_context& at,
                                      cl_command_queue_properties as)
     : object(own_kind), context(of), held_context(whose == owner::program ? &of : nullptr), device(&on), where(at),
       driver(*at.from), properties(as) {
@@ -44,7 +44,7 @@ ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_comman
     constexpr cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     require((properties & ~known) == 0, CL_INVALID_VALUE);
     return ref<_cl_command_queue>::adopt(
-        new _cl_command_queue(_cl_command_queue::owner::program, of, on, of.place_of(on), properties));
+        new _cl_command_queue(_cl_command_queue::owner::program, of, on, of.driver_context_of(on), properties));
 }
 
 } // namespace

@@ -65,7 +65,7 @@ struct _cl_command_queue final : causeway::platform::object {
 
     enum class owner { program, context };
     /// The context's own queues do not hold it. Throws the driver's code.
-    _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, causeway::platform::place& at,
+    _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, causeway::platform::driver_context& at,
                       cl_command_queue_properties as);
 
     ~_cl_command_queue();
@@ -73,7 +73,7 @@ struct _cl_command_queue final : causeway::platform::object {
     _cl_context& context;
     const causeway::platform::ref<_cl_context> held_context;
     const causeway::platform::ref<_cl_device_id> device;
-    causeway::platform::place& where; // may be gone before the queue
+    causeway::platform::driver_context& where; // may be gone before the queue
     const causeway::platform::driver& driver;
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One kernel for each data type, operator and place, built when it is first needed.
+// One kernel for each data type, operator and driver context, built when it is first needed.
 #include "platform/reduction.hpp"
 
 #include "platform/boundary.hpp"
@@ -67,8 +67,8 @@ std::string source_for(const data_type& type, cl_reduction_op op) {
            (is_half ? "vstore_half(" + combined + ", i, result);" : "result[i] = " + combined + ";") + " }";
 }
 
-/// With the place's mutex held.
-cl_kernel kernel_for(place& at, const data_type& type, cl_reduction_op op) {
+/// With the driver context's mutex held.
+cl_kernel kernel_for(driver_context& at, const data_type& type, cl_reduction_op op) {
     auto& kernel = at.reductions[{type.code, op}];
     if (kernel) return kernel.raw();
     const auto text = source_for(type, op);
@@ -104,7 +104,7 @@ void check_reduction(const reduction& what, const _cl_context& context) {
 
 size_t element_size(const reduction& what) { return find(what.elements).bytes; }
 
-cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second,
+cl_int enqueue_reduction(driver_context& at, cl_command_queue queue, const reduction& what, cl_mem first, cl_mem second,
                          cl_mem result, size_t bytes, cl_uint waits, const cl_event* list, cl_event* event) {
     const auto& type = find(what.elements);
     const size_t items = bytes / type.bytes;

@@ -22,7 +22,7 @@ void check_reduction(const reduction& what, const _cl_context& context);
 [[nodiscard]] size_t element_size(const reduction& what);
 
 /// Enqueues result = first op second on a queue of `at`, whose driver's buffers they are.
-[[nodiscard]] cl_int enqueue_reduction(place& at, cl_command_queue queue, const reduction& what, cl_mem first,
+[[nodiscard]] cl_int enqueue_reduction(driver_context& at, cl_command_queue queue, const reduction& what, cl_mem first,
                                        cl_mem second, cl_mem result, size_t bytes, cl_uint waits, const cl_event* list,
                                        cl_event* event);
 

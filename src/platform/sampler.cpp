@@ -18,8 +18,8 @@ namespace {
 
 /// Makes the drivers' samplers.
 ref<_cl_sampler> complete(ref<_cl_sampler> made) {
-    for (auto* const place : made->context->here()) {
-        auto& at = *place;
+    for (auto* const each : made->context->here()) {
+        auto& at = *each;
         cl_int code = CL_SUCCESS;
         made->raws.emplace_back(at.understudy ? nullptr
                                               : at.calls().clCreateSampler(at.context.raw(), made->normalised,

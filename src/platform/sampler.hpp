@@ -16,5 +16,6 @@ struct _cl_sampler final : causeway::platform::object {
     cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
     cl_filter_mode filter = CL_FILTER_NEAREST;
     std::vector<cl_sampler_properties> property_list;                ///< as given to clCreateSamplerWithProperties
-    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< one for each place; none of an understudy
+    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< one for each driver context; none of an
+                                                                     ///< understudy
 };

@@ -29,7 +29,8 @@ struct issue_transfer {
     }
 };
 
-/// Runs on the queue of another rank's place for steps, in the order of `seen`, where the program has enqueued it.
+/// Runs on the queue of another rank's driver context for steps, in the order of `seen`, where the program has enqueued
+/// it.
 cl_int enqueue_aside(new_command command, _cl_command_queue& seen, issue_transfer issue) {
     std::vector<cl_event> waits(command.wait_list, command.wait_list + command.wait_count);
     ref<_cl_event> before;
@@ -72,11 +73,12 @@ int enqueue_transfer(const cluster_transfer& given) {
             note(*held.back());
             uses.push_back({held.back().get(), use.writes ? access::write : access::read});
         }
-        auto& places = seen.context.places;
+        auto& driver_contexts = seen.context.driver_contexts;
         const bool aside = given.on_rank >= 0 && given.on_rank != seen.where.rank;
-        const auto there = std::find_if(places.begin(), places.end(),
-                                        [&](const place& one) { return one.rank == given.on_rank && !one.understudy; });
-        require(!aside || there != places.end(), CL_INVALID_OPERATION);
+        const auto there = std::find_if(driver_contexts.begin(), driver_contexts.end(), [&](const driver_context& one) {
+            return one.rank == given.on_rank && !one.understudy;
+        });
+        require(!aside || there != driver_contexts.end(), CL_INVALID_OPERATION);
         auto& on = aside ? *there->steps : seen;
         new_command command{on,
                             given.type,

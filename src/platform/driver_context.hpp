@@ -11,9 +11,9 @@
 
 namespace causeway::platform {
 
-struct place {
+struct driver_context {
     const driver* from = nullptr;
-    unsigned index = 0; ///< in its context: places of this rank come first
+    unsigned index = 0; ///< in its context: driver contexts of this rank come first
     int rank = 0;       ///< in a cluster
     bool here = true;   ///< else there are no driver's objects
     /// Runs nothing: only answers questions about programs where all of a context's devices are on other ranks.
@@ -21,9 +21,9 @@ struct place {
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
     /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several
-    /// places.
+    /// driver contexts.
     ref<_cl_command_queue> copies;
-    /// For the steps of collectives, which may wait for anything. There also for places of other ranks.
+    /// For the steps of collectives, which may wait for anything. There also for driver contexts of other ranks.
     ref<_cl_command_queue> steps;
 
     std::mutex reductions_mutex; // guards reductions
