@@ -28,14 +28,14 @@ using file_endpoint = std::unique_ptr<transfer::endpoint>;
 /// cluster, of which one moves the bytes.
 enum class position { at_end, at_enqueue };
 
-cl_int start(cl_command_type type, const checked_queue& queue, endpoints::device_place place, size_t offset,
+cl_int start(cl_command_type type, const checked_queue& queue, endpoints::buffer_location location, size_t offset,
              size_t size, file_endpoint file, cl_bool blocking, const event_arguments& events) {
     const auto devices = runtime::instance().devices();
     new_command made{.type = type, .queues = {queue}};
     auto order = std::make_shared<endpoints::command_order>();
     // A pipe takes less at once, and may keep a block for any time.
     made.is_one_copy = file->traits().kind == transfer::medium::file;
-    auto range = endpoints::make_range_endpoint(devices, std::move(place), offset, order);
+    auto range = endpoints::make_range_endpoint(devices, std::move(location), offset, order);
     if (type == CL_COMMAND_READ_BUFFER_TO_FILE) {
         made.source_order = std::move(order);
         made.flows = one_flow(std::move(range), std::move(file), size);
@@ -53,16 +53,16 @@ template <class MakeFile> cl_int enqueue_file(cl_command_type type, cl_command_q
     return guard([&] {
         const auto checked = check_queue(queue);
         const bool from_file = type == CL_COMMAND_WRITE_BUFFER_FROM_FILE;
-        auto place = check_buffer(checked, buffer);
-        check_range(place, offset, size);
+        auto location = check_buffer(checked, buffer);
+        check_range(location, offset, size);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         const auto device_access = from_file ? host_access::write : host_access::read;
-        check_access(place, device_access);
+        check_access(location, device_access);
         const auto* const cluster = cluster_of(queue);
         auto file = make_file(runtime::instance().files(), from_file ? access::read : access::write,
                               cluster != nullptr ? position::at_enqueue : position::at_end);
         if (cluster == nullptr)
-            return start(type, checked, std::move(place), offset, size, std::move(file), blocking, events);
+            return start(type, checked, std::move(location), offset, size, std::move(file), blocking, events);
         // Each rank can read the file; one writes it, and that is the one whose files the user sees.
         const int on_rank = from_file ? -1 : 0;
         return enqueue_in_cluster(

@@ -14,13 +14,13 @@ using namespace causeway::core;
 namespace {
 
 /// Where the bytes of a collective lie, on every PE.
-struct collective_places {
+struct collective_locations {
     size_t target, source;
 };
 
 /// Each PE gathers what `pieces` says. `number` is the call's own.
 template <class Pieces> cl_int enqueue_collective(cl_command_type type, const char* name, std::uint64_t number,
-                                                  const checked_command& checked, const collective_places& where,
+                                                  const checked_command& checked, const collective_locations& where,
                                                   size_t size, size_t all_bytes, Pieces pieces, cl_bool blocking,
                                                   const event_arguments& events) {
     check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
@@ -32,7 +32,7 @@ template <class Pieces> cl_int enqueue_collective(cl_command_type type, const ch
 }
 
 /// A PE still reads what another one would overwrite.
-void require_apart(const collective_places& where, size_t target_bytes, size_t source_bytes) {
+void require_apart(const collective_locations& where, size_t target_bytes, size_t source_bytes) {
     if (target_bytes != 0 && source_bytes != 0 && where.target < where.source + source_bytes &&
         where.source < where.target + target_bytes)
         throw transfer_error(status::mem_copy_overlap,
@@ -94,8 +94,8 @@ cl_int clEnqueueSymmetricBroadcast(cl_command_queue queue, cl_bool blocking, voi
                                    const cl_event* event_wait_list, cl_event* event) {
     return guard([&] {
         const auto checked = check_command(queue);
-        const collective_places where{checked.heap->locate(target, size, "the target"),
-                                      checked.heap->locate(source, size, "the source")};
+        const collective_locations where{checked.heap->locate(target, size, "the target"),
+                                         checked.heap->locate(source, size, "the source")};
         if (where.target != where.source) require_apart(where, size, size);
         checked.heap->require_pe(root);
         const bool has_it = where.target == where.source && root == checked.heap->memory()->pe();
@@ -117,8 +117,8 @@ cl_int clEnqueueSymmetricCollect(cl_command_queue queue, cl_bool blocking, void*
         const auto checked = check_command(queue);
         const int pes = checked.heap->memory()->pes();
         const auto all = times(size, pes);
-        const collective_places where{checked.heap->locate(target, all, "the target"),
-                                      checked.heap->locate(source, size, "the source")};
+        const collective_locations where{checked.heap->locate(target, all, "the target"),
+                                         checked.heap->locate(source, size, "the source")};
         require_apart(where, all, size);
         const auto pieces = [=](const endpoints::meeting_turn&) {
             std::vector<endpoints::heap_piece> gathered;
@@ -138,8 +138,8 @@ cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_bool blocking, void
         const auto& heap = *checked.heap->memory();
         const int pes = heap.pes(), own = heap.pe();
         const auto all = times(size, pes);
-        const collective_places where{checked.heap->locate(target, all, "the target"),
-                                      checked.heap->locate(source, all, "the source")};
+        const collective_locations where{checked.heap->locate(target, all, "the target"),
+                                         checked.heap->locate(source, all, "the source")};
         require_apart(where, all, all);
         const auto pieces = [=](const endpoints::meeting_turn&) {
             std::vector<endpoints::heap_piece> gathered;
@@ -167,8 +167,8 @@ cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* 
         if (how.needs_integers && !each.is_integer)
             throw transfer_error(status::invalid_value,
                                  std::string("a reduction by bits of ") + each.type + ", which is no integer");
-        const collective_places where{locate_elements(*checked.heap, target, count, each.bytes, "the target"),
-                                      locate_elements(*checked.heap, source, count, each.bytes, "the source")};
+        const collective_locations where{locate_elements(*checked.heap, target, count, each.bytes, "the target"),
+                                         locate_elements(*checked.heap, source, count, each.bytes, "the source")};
         if (where.target != where.source) require_apart(where, count * each.bytes, count * each.bytes);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
 

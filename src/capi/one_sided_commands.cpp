@@ -122,15 +122,15 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
                    const event_arguments& events) {
     return guard([&] {
         const auto checked = check_command(queue);
-        auto place = check_buffer(checked.queue, buffer);
-        check_range(place, offset, size);
-        const endpoints::heap_place where{pe, checked.heap->locate(target, size, "the target")};
+        auto location = check_buffer(checked.queue, buffer);
+        check_range(location, offset, size);
+        const endpoints::heap_location where{pe, checked.heap->locate(target, size, "the target")};
         checked.heap->require_pe(pe);
         std::optional<endpoints::heap_signal> then;
         if (signal) then = check_signal(*checked.heap, signal->word, signal->value, signal->operation);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        check_access(place, host_access::read);
-        auto source = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset);
+        check_access(location, host_access::read);
+        auto source = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(location), offset);
         return enqueue_flows(type, checked, checked.heap->put(std::move(source), where, size, then), blocking, events);
     });
 }
@@ -141,23 +141,23 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
                    const event_arguments& events) {
     return guard([&] {
         const auto checked = check_command(queue);
-        auto place = check_buffer(checked.queue, buffer);
+        auto location = check_buffer(checked.queue, buffer);
         const bool puts = type == CL_COMMAND_PUT;
-        const auto shape = check_box(place.buffer_bytes, "the buffer", here);
+        const auto shape = check_box(location.buffer_bytes, "the buffer", here);
         const auto base = checked.heap->locate(address, 0, puts ? "the target" : "the source");
         const auto other = check_box(checked.heap->bytes_from(base), "the allocation in the symmetric heap", there);
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        check_access(place, puts ? host_access::read : host_access::write);
+        check_access(location, puts ? host_access::read : host_access::write);
         const auto first = base + other.origin[0] + other.origin[1] * other.row_pitch +
                            other.origin[2] * other.slice_pitch;
-        const endpoints::heap_place where{.pe = pe,
-                                          .offset = first,
-                                          .is_box = !endpoints::is_dense(other),
-                                          .region = other.region,
-                                          .row_pitch = other.row_pitch,
-                                          .slice_pitch = other.slice_pitch};
-        auto device = endpoints::make_box_endpoint(runtime::instance().devices(), std::move(place), shape);
+        const endpoints::heap_location where{.pe = pe,
+                                             .offset = first,
+                                             .is_box = !endpoints::is_dense(other),
+                                             .region = other.region,
+                                             .row_pitch = other.row_pitch,
+                                             .slice_pitch = other.slice_pitch};
+        auto device = endpoints::make_box_endpoint(runtime::instance().devices(), std::move(location), shape);
         auto flows = puts ? checked.heap->put(std::move(device), where, shape.bytes())
                           : checked.heap->get(std::move(device), where, shape.bytes());
         return enqueue_flows(type, checked, std::move(flows), blocking, events);
@@ -193,13 +193,13 @@ cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, siz
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
-        auto place = check_buffer(checked.queue, buffer);
-        check_range(place, offset, size);
-        const endpoints::heap_place where{pe, checked.heap->locate(source, size, "the source")};
+        auto location = check_buffer(checked.queue, buffer);
+        check_range(location, offset, size);
+        const endpoints::heap_location where{pe, checked.heap->locate(source, size, "the source")};
         checked.heap->require_pe(pe);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        check_access(place, host_access::write);
-        auto target = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), offset);
+        check_access(location, host_access::write);
+        auto target = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(location), offset);
         return enqueue_flows(CL_COMMAND_GET, checked, checked.heap->get(std::move(target), where, size), blocking,
                              events);
     });
@@ -290,14 +290,14 @@ cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_ato
         auto source = checked.heap->atomic(what);
         if (result == nullptr)
             return enqueue_wait(CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source), "no result", blocking, events);
-        auto place = check_buffer(checked.queue, result);
-        check_range(place, result_offset, word_bytes);
+        auto location = check_buffer(checked.queue, result);
+        check_range(location, result_offset, word_bytes);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
-        check_access(place, host_access::write);
+        check_access(location, host_access::write);
         return enqueue_flow(
             CL_COMMAND_SYMMETRIC_ATOMIC, checked, std::move(source),
-            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(place), result_offset), word_bytes,
-            blocking, events);
+            endpoints::make_range_endpoint(runtime::instance().devices(), std::move(location), result_offset),
+            word_bytes, blocking, events);
     });
 }
 

@@ -38,7 +38,7 @@ cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
         auto* const memory = check_memory(target, size);
-        const endpoints::heap_place where{pe, heap->locate(source, size, "the source")};
+        const endpoints::heap_location where{pe, heap->locate(source, size, "the source")};
         heap->require_pe(pe);
         symmetric_heap::run(heap->get(heap->caller_end(memory, size), where, size));
         return CL_SUCCESS;

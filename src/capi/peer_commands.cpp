@@ -17,12 +17,12 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto from = check_queue(source_queue), to = check_queue(target_queue);
-        const auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
-        check_range(source_place, source_offset, size);
-        check_range(target_place, target_offset, size);
+        const auto source_location = check_buffer(from, source), target_location = check_buffer(to, target);
+        check_range(source_location, source_offset, size);
+        check_range(target_location, target_offset, size);
         check_wait_list(events, to.facts.context, from.facts.context);
-        check_access(source_place, host_access::read);
-        check_access(target_place, host_access::write);
+        check_access(source_location, host_access::read);
+        check_access(target_location, host_access::write);
         check_overlap(source, source_offset, target, target_offset, size, size);
         if (const auto* const cluster = cluster_of(target_queue)) {
             if (from.facts.context != to.facts.context)

@@ -31,16 +31,16 @@ template <class MakeDevice> cl_int enqueue_one_way(cl_command_type type, cl_comm
     return guard([&] {
         const bool sends = type == CL_COMMAND_SEND_BUFFER;
         const auto checked = check_queue(queue);
-        auto place = check_buffer(checked, buffer);
+        auto location = check_buffer(checked, buffer);
         auto& process = runtime::instance();
         new_command made{.type = type, .queues = {checked}, .needs_mpi = true};
         auto& order = sends ? made.source_order : made.target_order;
         order = std::make_shared<endpoints::command_order>();
-        auto side = make_device(process, place, order);
+        auto side = make_device(process, location, order);
         check_wait_list(events, checked.facts.context, checked.facts.context);
         const auto how = sends ? host_access::read : host_access::write;
-        check_access(place, how);
-        made.is_one_copy = side.is_one_copy && is_best_by_host(place, side.bytes) &&
+        check_access(location, how);
+        made.is_one_copy = side.is_one_copy && is_best_by_host(location, side.bytes) &&
                            (!sends || goes_at_once(side.bytes));
         if (sends) {
             made.flows = one_flow(std::move(side.device), make_destination(rank, tag, comm), side.bytes);
@@ -59,19 +59,20 @@ template <class MakeDevice> cl_int enqueue_one_way(cl_command_type type, cl_comm
 }
 
 auto range_of(size_t offset, size_t size, int rank) {
-    return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
-        check_range(place, offset, size);
+    return [=](runtime& process, endpoints::buffer_location location, endpoints::device_order order) {
+        check_range(location, offset, size);
         return device_side{
-            endpoints::make_range_endpoint(process.devices(), std::move(place), offset, std::move(order)),
+            endpoints::make_range_endpoint(process.devices(), std::move(location), offset, std::move(order)),
             rank == MPI_PROC_NULL ? 0 : size, true};
     };
 }
 
 auto box_of(const box_arguments& given, int rank) {
-    return [=](runtime& process, endpoints::device_place place, endpoints::device_order order) {
-        const auto shape = check_box(place.buffer_bytes, "the buffer", given);
-        return device_side{endpoints::make_box_endpoint(process.devices(), std::move(place), shape, std::move(order)),
-                           rank == MPI_PROC_NULL ? 0 : shape.bytes(), endpoints::is_dense(shape)};
+    return [=](runtime& process, endpoints::buffer_location location, endpoints::device_order order) {
+        const auto shape = check_box(location.buffer_bytes, "the buffer", given);
+        return device_side{
+            endpoints::make_box_endpoint(process.devices(), std::move(location), shape, std::move(order)),
+            rank == MPI_PROC_NULL ? 0 : shape.bytes(), endpoints::is_dense(shape)};
     };
 }
 
@@ -116,19 +117,20 @@ cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_me
     return guard([&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_queue(queue);
-        const auto send_place = check_buffer(checked, send_buffer), recv_place = check_buffer(checked, recv_buffer);
+        const auto send_location = check_buffer(checked, send_buffer),
+                   recv_location = check_buffer(checked, recv_buffer);
         auto& process = runtime::instance();
         new_command made{.type = CL_COMMAND_SENDRECV_BUFFER, .queues = {checked}, .needs_mpi = true};
         made.source_order = std::make_shared<endpoints::command_order>();
-        auto sent = range_of(send_offset, send_size, dest)(process, send_place, made.source_order);
+        auto sent = range_of(send_offset, send_size, dest)(process, send_location, made.source_order);
         made.target_order = std::make_shared<endpoints::command_order>();
-        auto received = range_of(recv_offset, recv_size, source)(process, recv_place, made.target_order);
+        auto received = range_of(recv_offset, recv_size, source)(process, recv_location, made.target_order);
         check_wait_list(events, checked.facts.context, checked.facts.context);
-        check_access(send_place, host_access::read);
-        check_access(recv_place, host_access::write);
+        check_access(send_location, host_access::read);
+        check_access(recv_location, host_access::write);
         check_overlap(send_buffer, send_offset, recv_buffer, recv_offset, send_size, recv_size);
-        made.is_one_copy = is_best_by_host(send_place, sent.bytes) && is_best_by_host(recv_place, received.bytes) &&
-                           goes_at_once(sent.bytes);
+        made.is_one_copy = is_best_by_host(send_location, sent.bytes) &&
+                           is_best_by_host(recv_location, received.bytes) && goes_at_once(sent.bytes);
         made.envelope = std::make_shared<endpoints::matched_envelope>();
         made.flows = one_flow(std::move(sent.device), make_destination(dest, send_tag, comm), sent.bytes);
         made.flows.push_back(std::make_unique<transfer::flow>(make_origin(source, recv_tag, comm, made.envelope),

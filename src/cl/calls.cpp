@@ -79,14 +79,14 @@ buffer_facts facts_of(cl_mem buffer) {
     return facts;
 }
 
-root_place root_of(cl_mem buffer) {
-    root_place place;
+root_location root_of(cl_mem buffer) {
+    root_location location;
     const auto ask = [&](cl_mem_info name, auto& value) {
         return clGetMemObjectInfo(buffer, name, sizeof value, &value, nullptr) == CL_SUCCESS;
     };
-    if (!ask(CL_MEM_ASSOCIATED_MEMOBJECT, place.root) || place.root == nullptr) return {buffer, 0};
-    if (!ask(CL_MEM_OFFSET, place.offset)) place.offset = 0;
-    return place;
+    if (!ask(CL_MEM_ASSOCIATED_MEMOBJECT, location.root) || location.root == nullptr) return {buffer, 0};
+    if (!ask(CL_MEM_OFFSET, location.offset)) location.offset = 0;
+    return location;
 }
 
 cl_context context_of(cl_event event) {

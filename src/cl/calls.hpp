@@ -32,7 +32,7 @@ struct buffer_facts {
 };
 
 /// The buffer that a sub-buffer is part of, or the buffer itself, and where in it the buffer begins.
-struct root_place {
+struct root_location {
     cl_mem root = nullptr;
     size_t offset = 0;
 };
@@ -40,7 +40,7 @@ struct root_place {
 /// Throw transfer_error with invalid_command_queue, invalid_mem_object or invalid_event.
 [[nodiscard]] queue_facts facts_of(cl_command_queue queue);
 [[nodiscard]] buffer_facts facts_of(cl_mem buffer);
-[[nodiscard]] root_place root_of(cl_mem buffer);
+[[nodiscard]] root_location root_of(cl_mem buffer);
 [[nodiscard]] cl_context context_of(cl_event event);
 /// Throws transfer_error(invalid_context) if that is not valid.
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);

@@ -127,37 +127,37 @@ checked_queue check_queue(cl_command_queue queue) {
     return checked;
 }
 
-endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer) {
+endpoints::buffer_location check_buffer(const checked_queue& queue, cl_mem buffer) {
     const auto facts = cl::facts_of(buffer);
     if (facts.context != queue.facts.context)
         throw transfer_error(status::invalid_context, "the buffer and the command queue belong to different contexts");
-    endpoints::device_place place{cl::context::share(facts.context), queue.facts.device, cl::buffer::share(buffer),
-                                  facts.bytes, facts.flags};
-    window_buffers::of_process().locate(place);
+    endpoints::buffer_location location{cl::context::share(facts.context), queue.facts.device,
+                                        cl::buffer::share(buffer), facts.bytes, facts.flags};
+    window_buffers::of_process().locate(location);
     if (cl::facts_of(queue.facts.device).keeps_addresses) cl::follow(cl::root_of(buffer).root);
-    return place;
+    return location;
 }
 
-void check_access(const endpoints::device_place& place, host_access access) {
+void check_access(const endpoints::buffer_location& location, host_access access) {
     const bool reads = access == host_access::read;
     const cl_mem_flags forbidding = CL_MEM_HOST_NO_ACCESS | (reads ? CL_MEM_HOST_WRITE_ONLY : CL_MEM_HOST_READ_ONLY);
-    if ((place.flags & forbidding) != 0)
+    if ((location.flags & forbidding) != 0)
         throw transfer_error(status::invalid_operation,
                              std::string("the buffer was created with a CL_MEM_HOST_* flag that forbids the host to ") +
                                  (reads ? "read it" : "write it"));
-    window_buffers::of_process().check_device(place);
+    window_buffers::of_process().check_device(location);
 }
 
-void check_range(const endpoints::device_place& place, size_t offset, size_t bytes) {
-    if (!has_range(place.buffer_bytes, offset, bytes))
+void check_range(const endpoints::buffer_location& location, size_t offset, size_t bytes) {
+    if (!has_range(location.buffer_bytes, offset, bytes))
         throw transfer_error(status::invalid_value, bytes_text(bytes) + " at " + bytes_text(offset) +
                                                         " reach beyond the buffer of " +
-                                                        bytes_text(place.buffer_bytes));
+                                                        bytes_text(location.buffer_bytes));
 }
 
-bool is_best_by_host(const endpoints::device_place& place, size_t bytes) {
+bool is_best_by_host(const endpoints::buffer_location& location, size_t bytes) {
     constexpr size_t most_beside_link = 4096; // as of eager messages between linked buffers
-    return place.window == nullptr || bytes <= most_beside_link;
+    return location.window == nullptr || bytes <= most_beside_link;
 }
 
 void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context) {
@@ -235,7 +235,7 @@ static std::vector<std::unique_ptr<transfer::gate>> enter_queues(new_command& ma
         made.source_order->after = {cl::event::adopt(raw)};
         cl::check(clFlush(own.raw), "flushing the target's queue");
     }
-    gates.push_back(endpoints::make_place_gate(made.source_order));
+    gates.push_back(endpoints::make_queue_gate(made.source_order));
     return gates;
 }
 

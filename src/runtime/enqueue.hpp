@@ -33,13 +33,13 @@ struct checked_queue {
 /// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's
 /// errors come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond
 /// its end; for an access that its CL_MEM_HOST_* flags forbid, or by another device than a linked buffer's.
-[[nodiscard]] endpoints::device_place check_buffer(const checked_queue& queue, cl_mem buffer);
-void check_access(const endpoints::device_place& place, host_access access);
-void check_range(const endpoints::device_place& place, size_t offset, size_t bytes);
+[[nodiscard]] endpoints::buffer_location check_buffer(const checked_queue& queue, cl_mem buffer);
+void check_access(const endpoints::buffer_location& location, host_access access);
+void check_range(const endpoints::buffer_location& location, size_t offset, size_t bytes);
 
 /// Whether `bytes` of the buffer had better go through the host's memory: more, from buffers that a direct link
 /// reaches, take that.
-[[nodiscard]] bool is_best_by_host(const endpoints::device_place& place, size_t bytes);
+[[nodiscard]] bool is_best_by_host(const endpoints::buffer_location& location, size_t bytes);
 
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.
 void check_wait_list(const event_arguments& events, cl_context context, cl_context other_context);

@@ -25,7 +25,7 @@ constexpr auto between_looks = std::chrono::microseconds(200);
 class linked_endpoint : public transfer::endpoint, public endpoints::window_end {
   public:
     linked_endpoint(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
-                    const endpoints::heap_place& where, std::size_t bytes)
+                    const endpoints::heap_location& where, std::size_t bytes)
         : m_heap(server->served()), m_asking(std::move(server)), m_link(std::move(link)),
           m_place(m_heap->order(), endpoints::operation_order::kind::plain), m_where(where), m_bytes(bytes) {}
 
@@ -88,7 +88,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
         process.devices().links.bridge().copy(m_link->device(), to, from, bytes, done);
     }
     [[nodiscard]] endpoints::heap& of() const { return *m_heap; }
-    [[nodiscard]] const endpoints::heap_place& where() const { return m_where; }
+    [[nodiscard]] const endpoints::heap_location& where() const { return m_where; }
     [[nodiscard]] heap_link& link() const { return *m_link; }
 
   private:
@@ -109,15 +109,15 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     heap_request m_asking;
     std::shared_ptr<heap_link> m_link;
     endpoints::operation_order::place m_place;
-    endpoints::heap_place m_where;
+    endpoints::heap_location m_where;
     std::size_t m_bytes;
     step* m_doing = nullptr; // open() or close()
 };
 
 class linked_put final : public linked_endpoint, transfer::copying_target, transfer::window_target {
   public:
-    linked_put(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link, const endpoints::heap_place& where,
-               std::size_t bytes, std::optional<endpoints::heap_signal> then)
+    linked_put(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
+               const endpoints::heap_location& where, std::size_t bytes, std::optional<endpoints::heap_signal> then)
         : linked_endpoint(std::move(server), std::move(link), where, bytes), m_then(then) {}
 
     [[nodiscard]] transfer::abilities offers() override {
@@ -194,18 +194,19 @@ class linked_get final : public linked_endpoint, transfer::window_source {
 } // namespace
 
 std::unique_ptr<transfer::endpoint> make_linked_put(std::shared_ptr<heap_server> server,
-                                                    std::shared_ptr<heap_link> link, const endpoints::heap_place& where,
-                                                    std::size_t bytes, std::optional<endpoints::heap_signal> then) {
+                                                    std::shared_ptr<heap_link> link,
+                                                    const endpoints::heap_location& where, std::size_t bytes,
+                                                    std::optional<endpoints::heap_signal> then) {
     return std::make_unique<linked_put>(std::move(server), std::move(link), where, bytes, then);
 }
 
 std::unique_ptr<transfer::endpoint> make_linked_get(std::shared_ptr<heap_server> server,
-                                                    std::shared_ptr<heap_link> link, const endpoints::heap_place& where,
-                                                    std::size_t bytes) {
+                                                    std::shared_ptr<heap_link> link,
+                                                    const endpoints::heap_location& where, std::size_t bytes) {
     return std::make_unique<linked_get>(std::move(server), std::move(link), where, bytes);
 }
 
-heap_link::heap_link(runtime& process, const endpoints::device_place& own, int own_pe, int pes)
+heap_link::heap_link(runtime& process, const endpoints::buffer_location& own, int own_pe, int pes)
     : m_process(process), m_own(own.window), m_own_pe(own_pe), m_key(comm::socket_key::make()),
       m_post(std::make_unique<comm::node_post>(m_key, own_pe)), m_windows(static_cast<std::size_t>(pes)) {}
 

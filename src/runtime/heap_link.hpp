@@ -34,7 +34,7 @@ struct heap_window {
 class heap_link {
   public:
     /// `own` lies in a window.
-    heap_link(runtime& process, const endpoints::device_place& own, int own_pe, int pes);
+    heap_link(runtime& process, const endpoints::buffer_location& own, int own_pe, int pes);
     ~heap_link();
     heap_link(const heap_link&) = delete;
     heap_link& operator=(const heap_link&) = delete;
@@ -69,14 +69,13 @@ class heap_link {
 
 /// The target of a put into the heap of a PE of this node, which `link` reaches, or of no bytes. The signal is set in
 /// memory that both share.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_linked_put(std::shared_ptr<heap_server> server,
-                                                                  std::shared_ptr<heap_link> link,
-                                                                  const endpoints::heap_place& where, std::size_t bytes,
-                                                                  std::optional<endpoints::heap_signal> then);
+[[nodiscard]] std::unique_ptr<transfer::endpoint>
+make_linked_put(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
+                const endpoints::heap_location& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
 /// The source of a get from such a heap.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_linked_get(std::shared_ptr<heap_server> server,
                                                                   std::shared_ptr<heap_link> link,
-                                                                  const endpoints::heap_place& where,
+                                                                  const endpoints::heap_location& where,
                                                                   std::size_t bytes);
 
 } // namespace causeway::core

@@ -207,7 +207,7 @@ void heap_request::end(const failure& error, std::uint64_t before) {
     then(error, before);
 }
 
-static heap_message request_for(heap_message::kind what, const endpoints::heap_place& where, std::size_t bytes) {
+static heap_message request_for(heap_message::kind what, const endpoints::heap_location& where, std::size_t bytes) {
     heap_message request{.what = what, .offset = where.offset, .bytes = bytes};
     request.is_box = where.is_box ? 1 : 0;
     for (std::size_t i = 0; i < 3; ++i) request.region[i] = where.region[i];
@@ -234,7 +234,7 @@ static std::vector<std::unique_ptr<transfer::flow>> both(std::unique_ptr<transfe
 
 std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_ptr<heap_server>& server,
                                                             std::unique_ptr<transfer::endpoint> own,
-                                                            const endpoints::heap_place& where, std::size_t bytes,
+                                                            const endpoints::heap_location& where, std::size_t bytes,
                                                             std::optional<endpoints::heap_signal> then) {
     auto request = request_for(heap_message::kind::put, where, bytes);
     if (then) {
@@ -260,7 +260,7 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
 
 std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_ptr<heap_server>& server,
                                                             std::unique_ptr<transfer::endpoint> own,
-                                                            const endpoints::heap_place& where, std::size_t bytes,
+                                                            const endpoints::heap_location& where, std::size_t bytes,
                                                             in_order order) {
     auto request = request_for(heap_message::kind::get, where, bytes);
     if (bytes == 0) return one_flow(endpoints::make_empty_endpoint("get"), std::move(own), 0);

@@ -47,10 +47,10 @@ enum class in_order { yes, no };
 /// The flows of a put or get of PE `where.pe`, whose own end is `own`.
 [[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
 make_asked_put(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
-               const endpoints::heap_place& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
+               const endpoints::heap_location& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);
 [[nodiscard]] std::vector<std::unique_ptr<transfer::flow>>
 make_asked_get(const std::shared_ptr<heap_server>& server, std::unique_ptr<transfer::endpoint> own,
-               const endpoints::heap_place& where, std::size_t bytes, in_order order = in_order::yes);
+               const endpoints::heap_location& where, std::size_t bytes, in_order order = in_order::yes);
 /// As make_atomic_source().
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
                                                                     const endpoints::heap_atomic& what);

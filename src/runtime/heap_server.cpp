@@ -41,7 +41,7 @@ struct heap_server::outgoing final : comm::operation {
 };
 
 heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space,
-                         endpoints::device_place device, std::byte* memory)
+                         endpoints::buffer_location device, std::byte* memory)
     : m_process(process), m_heap(std::move(served)), m_space(space), m_device(std::move(device)), m_memory(memory),
       m_words_kept(m_heap->words(m_heap->pe())) {}
 
@@ -430,7 +430,7 @@ void heap_server::look_at(std::uint64_t number) {
                  });
 }
 
-void heap_server::bring(const endpoints::heap_place& from, std::size_t bytes,
+void heap_server::bring(const endpoints::heap_location& from, std::size_t bytes,
                         std::unique_ptr<transfer::endpoint> target, ended then) {
     if (from.pe == m_heap->pe()) {
         // Kept until then by what is called.

@@ -61,7 +61,7 @@ struct heap_message {
 class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
   public:
     /// `memory` is the heap's, if the host may work in it; else `device` is.
-    heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::device_place device,
+    heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::buffer_location device,
                 std::byte* memory);
     ~heap_server();
 
@@ -84,7 +84,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     using ended = std::function<void(const failure& error)>;
     /// Bytes of the heap of `pe` to `target`, for a command whose turn it is already.
-    void bring(const endpoints::heap_place& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
+    void bring(const endpoints::heap_location& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
                ended then);
     /// This PE's own heap from `offset` on.
     [[nodiscard]] std::unique_ptr<transfer::endpoint> own_range(std::size_t offset);
@@ -154,7 +154,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     runtime& m_process;
     std::shared_ptr<endpoints::heap> m_heap;
     int m_space;
-    endpoints::device_place m_device;
+    endpoints::buffer_location m_device;
     std::byte* m_memory;
     std::optional<endpoints::messenger::interest> m_interest;
     bool m_listening = false, m_stopped = false;

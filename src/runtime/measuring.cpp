@@ -131,17 +131,17 @@ std::vector<measured_stage> measuring::device(cl_context context, cl_device_id d
     const std::size_t most = (m_effort == effort::thorough ? 16 : 4) * mib;
     const std::size_t there = m_effort == effort::thorough ? 64 * mib : most; // for the link
     cl_int code = CL_SUCCESS;
-    endpoints::device_place place{cl::context::share(context), device,
-                                  cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code)),
-                                  there, CL_MEM_READ_WRITE};
+    endpoints::buffer_location location{
+        cl::context::share(context), device,
+        cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code)), there, CL_MEM_READ_WRITE};
     cl::check(code, "creating a buffer of " + bytes_text(there) + " to measure with");
-    const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
+    const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), location, 0); };
     auto copies = shapes(4 * kib, most / 4, most, m_effort == effort::thorough ? many : few);
     for (const auto block : {64 * kib, most / 16}) copies.push_back({most, block, 4, 1});
     std::vector<measured_stage> found;
     add(found, operation::copy_in, run_all(make_nothing, range, copies, {}).target);
     add(found, operation::copy_out, run_all(range, make_nothing, copies, {}).source);
-    if (m_effort == effort::thorough) link(place, found);
+    if (m_effort == effort::thorough) link(location, found);
     if (!cl::facts_of(device).host_memory) return found;
     const std::vector<shape> maps = {{4 * kib, most, 1, 1}, {512 * kib, most, 1, 1}, {most, most, 1, 1}};
     add(found, operation::map_in, run_all(make_nothing, range, maps, {.map_target = true}).target);
@@ -168,7 +168,7 @@ bool measuring::reaches_others(cl_device_id device, cl_device_id other) {
     });
 }
 
-void measuring::link(const endpoints::device_place& source, std::vector<measured_stage>& found) {
+void measuring::link(const endpoints::buffer_location& source, std::vector<measured_stage>& found) {
     cl_platform_id platform = nullptr;
     std::array<cl_device_id, 64> devices{};
     cl_uint count = 0;
@@ -185,9 +185,9 @@ void measuring::link(const endpoints::device_place& source, std::vector<measured
     }
 }
 
-bool measuring::link(const endpoints::device_place& source, cl_device_id other, std::vector<measured_stage>& found) {
+bool measuring::link(const endpoints::buffer_location& source, cl_device_id other, std::vector<measured_stage>& found) {
     cl_int code = CL_SUCCESS;
-    endpoints::device_place target{.device = other, .buffer_bytes = source.buffer_bytes, .flags = CL_MEM_READ_WRITE};
+    endpoints::buffer_location target{.device = other, .buffer_bytes = source.buffer_bytes, .flags = CL_MEM_READ_WRITE};
     target.context = cl::context::adopt(clCreateContext(nullptr, 1, &other, nullptr, nullptr, &code));
     if (code == CL_SUCCESS)
         target.buffer = cl::buffer::adopt(
@@ -243,12 +243,12 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     // What follows needs both ranks.
     cl_int code = CL_SUCCESS;
     const std::size_t there = 64 * mib; // for the link
-    endpoints::device_place place{cl::context::share(context), device, {}, there, CL_MEM_READ_WRITE};
+    endpoints::buffer_location location{cl::context::share(context), device, {}, there, CL_MEM_READ_WRITE};
     constexpr std::byte takes_part{1}, has_links{2};
     std::byte own{0}, other{0};
-    place.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code));
-    if (place.buffer) own |= takes_part;
-    if (place.buffer && !cl::facts_of(device).host_memory && reaches_others(device)) own |= has_links;
+    location.buffer = cl::buffer::adopt(clCreateBuffer(context, CL_MEM_READ_WRITE, there, nullptr, &code));
+    if (location.buffer) own |= takes_part;
+    if (location.buffer && !cl::facts_of(device).host_memory && reaches_others(device)) own |= has_links;
     const end_maker own_word = [&] { return endpoints::make_host_endpoint(&own); };
     const end_maker other_word = [&] { return endpoints::make_host_endpoint(&other); };
     const transfer::plan word{.strategy = transfer::measuring_strategy, .block_bytes = 1};
@@ -263,7 +263,7 @@ std::vector<measured_stage> measuring::rank(const end_maker& destination, const 
     const auto both = own & other;
     if ((both & takes_part) == std::byte{0}) return found;
 
-    const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), place, 0); };
+    const end_maker range = [&] { return endpoints::make_range_endpoint(m_process.devices(), location, 0); };
     for (auto& each : blocks)
         if (each.depth > 1) each.depth = 6;
     const transfer::plan shared{.window = true, .without_window = transfer::measuring_strategy};

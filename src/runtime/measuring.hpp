@@ -50,9 +50,9 @@ class measuring {
         bool shared = false, linked = false;
     };
     /// The link from `source` to another device of its platform, if it has one.
-    void link(const endpoints::device_place& source, std::vector<measured_stage>& found);
+    void link(const endpoints::buffer_location& source, std::vector<measured_stage>& found);
     /// That to `other`; whether there is one.
-    [[nodiscard]] bool link(const endpoints::device_place& source, cl_device_id other,
+    [[nodiscard]] bool link(const endpoints::buffer_location& source, cl_device_id other,
                             std::vector<measured_stage>& found);
     [[nodiscard]] static std::vector<shape> link_shapes();
     /// Whether `device` has links at all, or one to `other`; waits for what they take.

@@ -13,17 +13,17 @@ namespace causeway::core {
 
 new_command make_peer_copy(const checked_queue& from, cl_mem source, std::size_t source_offset, const checked_queue& to,
                            cl_mem target, std::size_t target_offset, std::size_t bytes) {
-    auto source_place = check_buffer(from, source), target_place = check_buffer(to, target);
+    auto source_location = check_buffer(from, source), target_location = check_buffer(to, target);
     const auto devices = runtime::instance().devices();
     new_command made{.type = CL_COMMAND_PEER_COPY_BUFFER, .queues = {to}};
     if (from.raw != to.raw) made.queues.push_back(from);
     made.crosses_devices = from.facts.device != to.facts.device || from.facts.context != to.facts.context;
-    made.is_one_copy = is_best_by_host(source_place, bytes) && is_best_by_host(target_place, bytes);
+    made.is_one_copy = is_best_by_host(source_location, bytes) && is_best_by_host(target_location, bytes);
     made.source_order = std::make_shared<endpoints::command_order>();
     made.target_order = std::make_shared<endpoints::command_order>();
     made.flows = one_flow(
-        endpoints::make_range_endpoint(devices, std::move(source_place), source_offset, made.source_order),
-        endpoints::make_range_endpoint(devices, std::move(target_place), target_offset, made.target_order), bytes);
+        endpoints::make_range_endpoint(devices, std::move(source_location), source_offset, made.source_order),
+        endpoints::make_range_endpoint(devices, std::move(target_location), target_offset, made.target_order), bytes);
     return made;
 }
 

@@ -147,7 +147,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     std::vector<endpoints::heap_member> members(all.size());
     const auto own_pe = static_cast<std::size_t>(m_group->rank());
     std::vector<bool> is_near(all.size());
-    endpoints::device_place place;
+    endpoints::buffer_location location;
     try {
         for (std::size_t pe = 0; pe < all.size(); ++pe) {
             auto& member = members[pe];
@@ -168,10 +168,10 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         }
         m_context = cl::context::share(context);
         make_buffer(device, heap_bytes, members[own_pe].memory);
-        place = {m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
-        window_buffers::of_process().locate(place);
-        if (place.window) {
-            m_link = std::make_shared<heap_link>(process, place, m_group->rank(), pes);
+        location = {m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
+        window_buffers::of_process().locate(location);
+        if (location.window) {
+            m_link = std::make_shared<heap_link>(process, location, m_group->rank(), pes);
             own.window = m_link->introduction();
         }
     } catch (...) {
@@ -188,8 +188,8 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         for (const auto& each : ready) windows.push_back(each.window);
         m_link->connect(windows, is_near);
     }
-    m_server = std::make_shared<heap_server>(process, m_heap, mpi.space_of(m_group->communicator()), std::move(place),
-                                             host_memory);
+    m_server = std::make_shared<heap_server>(process, m_heap, mpi.space_of(m_group->communicator()),
+                                             std::move(location), host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
         if (const auto alive = server.lock()) alive->stop();
     });
@@ -215,13 +215,13 @@ void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, st
     }
     auto& windows = window_buffers::of_process();
     m_buffer = cl::buffer::adopt(windows.create(m_context.get(), device, CL_MEM_READ_WRITE, heap_bytes));
-    endpoints::device_place place{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
-    windows.locate(place);
+    endpoints::buffer_location location{m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
+    windows.locate(location);
     cl_uint devices = 0;
     cl::check(clGetContextInfo(m_context.get(), CL_CONTEXT_NUM_DEVICES, sizeof devices, &devices, nullptr),
               "counting the context's devices");
     // Another device's command on it would end the process (decision 10).
-    if (place.window && devices > 1)
+    if (location.window && devices > 1)
         throw transfer_error(
             status::invalid_operation,
             "a symmetric heap in memory that a link between devices reaches needs a context of that device "
@@ -235,21 +235,22 @@ void symmetric_heap::stop_serving() {
     if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
 }
 
-bool symmetric_heap::goes_straight(const endpoints::heap_place& where, std::size_t bytes) const {
+bool symmetric_heap::goes_straight(const endpoints::heap_location& where, std::size_t bytes) const {
     if (m_server->has_host_memory() || !m_heap->is_near(where.pe)) return false;
     return bytes == 0 || (m_link && !where.is_box && m_link->reaches(where.pe));
 }
 
-symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
-                                          std::size_t bytes, std::optional<endpoints::heap_signal> then) const {
+symmetric_heap::flows symmetric_heap::put(std::unique_ptr<transfer::endpoint> own,
+                                          const endpoints::heap_location& where, std::size_t bytes,
+                                          std::optional<endpoints::heap_signal> then) const {
     if (m_server && goes_straight(where, bytes))
         return one_flow(std::move(own), make_linked_put(m_server, m_link, where, bytes, then), bytes);
     if (m_server) return make_asked_put(m_server, std::move(own), where, bytes, then);
     return one_flow(std::move(own), endpoints::make_put_target(m_heap, where, then), bytes);
 }
 
-symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
-                                          std::size_t bytes) const {
+symmetric_heap::flows symmetric_heap::get(std::unique_ptr<transfer::endpoint> own,
+                                          const endpoints::heap_location& where, std::size_t bytes) const {
     if (m_server && bytes != 0 && goes_straight(where, bytes))
         return one_flow(make_linked_get(m_server, m_link, where, bytes), std::move(own), bytes);
     if (m_server) return make_asked_get(m_server, std::move(own), where, bytes);
@@ -279,7 +280,7 @@ symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std
                     bytes);
 }
 
-void symmetric_heap::bring(const endpoints::heap_place& from, std::size_t bytes,
+void symmetric_heap::bring(const endpoints::heap_location& from, std::size_t bytes,
                            std::unique_ptr<transfer::endpoint> target, std::function<void(const failure&)> then) const {
     if (m_server) {
         m_server->bring(from, bytes, std::move(target), std::move(then));
@@ -443,10 +444,10 @@ void symmetric_heap::require_pe(int pe) const {
 }
 
 void* symmetric_heap::address_of(cl_mem buffer, std::size_t offset) const {
-    const auto place = cl::root_of(buffer);
+    const auto location = cl::root_of(buffer);
     const auto size = cl::facts_of(buffer).bytes;
-    if (place.root != m_buffer.get() || offset >= size) return nullptr;
-    return m_base + place.offset + offset;
+    if (location.root != m_buffer.get() || offset >= size) return nullptr;
+    return m_base + location.offset + offset;
 }
 
 } // namespace causeway::core

@@ -62,9 +62,9 @@ class symmetric_heap {
     using flows = std::vector<std::unique_ptr<transfer::flow>>;
     /// Between `own`, the end at this PE, and another heap: straight in shared memory or over a link, or by messages
     /// that the other PE's engine serves.
-    [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+    [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_location& where,
                             std::size_t bytes, std::optional<endpoints::heap_signal> then = {}) const;
-    [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_place& where,
+    [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_location& where,
                             std::size_t bytes) const;
     /// Sources: see make_atomic_source() and make_word_wait().
     [[nodiscard]] std::unique_ptr<transfer::endpoint> atomic(const endpoints::heap_atomic& what) const;
@@ -73,7 +73,7 @@ class symmetric_heap {
     [[nodiscard]] flows collective(endpoints::collective what, std::size_t target_offset, std::size_t bytes) const;
     /// Bytes of a PE's heap to `target`, for a command whose turn it is already. Engine's thread only; `then` is told
     /// of the end there.
-    void bring(const endpoints::heap_place& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
+    void bring(const endpoints::heap_location& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
                std::function<void(const failure&)> then) const;
 
     /// Of its own for each call; it combines elements of a type by an expression of `a` and `b`, both in OpenCL C.
@@ -97,7 +97,7 @@ class symmetric_heap {
   private:
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
     /// Whether a put of so many bytes to there needs no message.
-    [[nodiscard]] bool goes_straight(const endpoints::heap_place& where, std::size_t bytes) const;
+    [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
     void stop_serving();
 
     cl::context m_context;

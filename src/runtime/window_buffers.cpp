@@ -98,19 +98,19 @@ cl_mem window_buffers::create(cl_context context, cl_device_id device, cl_mem_fl
     }
 }
 
-void window_buffers::locate(endpoints::device_place& place) const {
+void window_buffers::locate(endpoints::buffer_location& location) const {
     if (m_count == 0) return;
-    const auto whole = cl::root_of(place.buffer.get());
+    const auto whole = cl::root_of(location.buffer.get());
     const std::lock_guard lock(m_mutex);
     const auto found = m_entries.find(whole.root);
-    if (found == m_entries.end() || found->second.device != place.device) return;
-    place.window = found->second.window;
-    place.window_offset = whole.offset;
+    if (found == m_entries.end() || found->second.device != location.device) return;
+    location.window = found->second.window;
+    location.window_offset = whole.offset;
 }
 
-void window_buffers::check_device(const endpoints::device_place& place) const {
-    if (m_count == 0 || place.window) return;
-    const auto root = cl::root_of(place.buffer.get()).root;
+void window_buffers::check_device(const endpoints::buffer_location& location) const {
+    if (m_count == 0 || location.window) return;
+    const auto root = cl::root_of(location.buffer.get()).root;
     const std::lock_guard lock(m_mutex);
     if (m_entries.contains(root))
         throw transfer_error(status::invalid_operation,

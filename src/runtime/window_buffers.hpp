@@ -23,11 +23,11 @@ class window_buffers {
     /// reaches. Throws transfer_error for arguments that clCreateBuffer() would refuse.
     [[nodiscard]] cl_mem create(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes);
 
-    /// Fills in the window of place.buffer, if that or what it is part of lies in one of place.device.
-    void locate(endpoints::device_place& place) const;
+    /// Fills in the window of location.buffer, if that or what it is part of lies in one of location.device.
+    void locate(endpoints::buffer_location& location) const;
     /// After locate(). Throws transfer_error if the buffer lies in a window of another device: NVIDIA's driver (580)
     /// ends the process when it copies such memory for this one.
-    void check_device(const endpoints::device_place& place) const;
+    void check_device(const endpoints::buffer_location& location) const;
 
   private:
     struct entry {

@@ -22,8 +22,8 @@ using transfer::step;
 /// What ranges and boxes have in common: the link to the device and the end of a command.
 class device_endpoint : public transfer::endpoint, protected transfer::window_source {
   public:
-    device_endpoint(device_services services, device_place place, device_order order)
-        : m_services(services), m_place(std::move(place)), m_order(std::move(order)) {}
+    device_endpoint(device_services services, buffer_location location, device_order order)
+        : m_services(services), m_location(std::move(location)), m_order(std::move(order)) {}
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
     [[nodiscard]] transfer::abilities offers() override { return {.leaves = this}; }
@@ -39,10 +39,10 @@ class device_endpoint : public transfer::endpoint, protected transfer::window_so
     }
 
     void enqueued() override {
-        if (m_place.window || is_in_queue() || !cl::facts_of(m_place.device).keeps_addresses) return;
+        if (m_location.window || is_in_queue() || !cl::facts_of(m_location.device).keeps_addresses) return;
         try {
             find_link();
-            m_first = m_services.links.address_of(*m_link, m_place.buffer.get());
+            m_first = m_services.links.address_of(*m_link, m_location.buffer.get());
         } catch (...) {
             return; // open() meets it again, and reports it
         }
@@ -55,11 +55,11 @@ class device_endpoint : public transfer::endpoint, protected transfer::window_so
     }
 
   protected:
-    [[nodiscard]] const device_place& place() const { return m_place; }
+    [[nodiscard]] const buffer_location& location() const { return m_location; }
     [[nodiscard]] device_link& link() { return *m_link; }
     [[nodiscard]] const device_services& services() const { return m_services; }
     void find_link() {
-        if (!m_link) m_link = m_services.links.find(m_place.context.get(), m_place.device);
+        if (!m_link) m_link = m_services.links.find(m_location.context.get(), m_location.device);
     }
 
     [[nodiscard]] const device_order& order() const { return m_order; }
@@ -106,7 +106,7 @@ class device_endpoint : public transfer::endpoint, protected transfer::window_so
         } else {
             // In the program's queue, where it mostly waits for what is there, it was faster with a flush (file from an
             // H200, 8 bytes: 34 us, 40 without).
-            const bool starts_unflushed = !is_in_queue() && cl::facts_of(m_place.device).starts_unflushed;
+            const bool starts_unflushed = !is_in_queue() && cl::facts_of(m_location.device).starts_unflushed;
             m_services.copies.add(queue, std::move(running), offset, bytes, what, done, std::move(small),
                                   starts_unflushed);
         }
@@ -114,7 +114,7 @@ class device_endpoint : public transfer::endpoint, protected transfer::window_so
 
   private:
     device_services m_services;
-    device_place m_place;
+    buffer_location m_location;
     device_order m_order;
     std::shared_ptr<device_link> m_link;
     std::byte* m_first = nullptr;
@@ -127,8 +127,8 @@ class range_endpoint final : public device_endpoint,
                              transfer::copying_target,
                              transfer::window_target {
   public:
-    range_endpoint(device_services services, device_place place, std::size_t offset, device_order order)
-        : device_endpoint(services, std::move(place), std::move(order)), m_offset(offset) {}
+    range_endpoint(device_services services, buffer_location location, std::size_t offset, device_order order)
+        : device_endpoint(services, std::move(location), std::move(order)), m_offset(offset) {}
 
     ~range_endpoint() override {
         if (m_ahead_queue) link().ahead.push_back(std::move(m_ahead_queue));
@@ -140,8 +140,8 @@ class range_endpoint final : public device_endpoint,
 
     [[nodiscard]] endpoint_traits traits() const override {
         // A target is mapped for reading too, which this flag forbids.
-        const bool readable = (place().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
-        const auto facts = cl::facts_of(place().device);
+        const bool readable = (location().flags & CL_MEM_HOST_WRITE_ONLY) == 0;
+        const auto facts = cl::facts_of(location().device);
         // The time that such a copy takes says nothing of the device: it waits for commands of the program first.
         if (is_in_queue()) return {.kind = medium::device};
         return {.kind = medium::device,
@@ -175,8 +175,8 @@ class range_endpoint final : public device_endpoint,
         m_mapped_bytes = request.bytes;
         run(m_map_queue, m_offset, request.bytes, "mapping", done, [&](cl_event* event) {
             cl_int code = CL_SUCCESS;
-            m_mapped = m_shown = clEnqueueMapBuffer(m_map_queue.get(), place().buffer.get(), CL_FALSE, flags, m_offset,
-                                                    request.bytes, 0, nullptr, event, &code);
+            m_mapped = m_shown = clEnqueueMapBuffer(m_map_queue.get(), location().buffer.get(), CL_FALSE, flags,
+                                                    m_offset, request.bytes, 0, nullptr, event, &code);
             return code;
         });
     }
@@ -186,7 +186,7 @@ class range_endpoint final : public device_endpoint,
     /// Where memory is the host's nothing is gained: no copy has to follow a kernel without a gap.
     [[nodiscard]] bool reads_ahead() override {
         if (is_in_queue()) return true;
-        if (!order() || order()->after.empty() || cl::facts_of(place().device).host_memory) return false;
+        if (!order() || order()->after.empty() || cl::facts_of(location().device).host_memory) return false;
         try {
             find_link();
             m_ahead_queue = device_links::take_ahead_queue(link());
@@ -204,7 +204,7 @@ class range_endpoint final : public device_endpoint,
     [[nodiscard]] bool can_leave_for(const transfer::device_name& device) override {
         if (is_in_window() || !services().windows.bridge()->reaches(device_name().uuid, device.uuid)) return true;
         try {
-            const auto found = services().links.find(place().context.get(), place().device);
+            const auto found = services().links.find(location().context.get(), location().device);
             m_way_out = services().links.window_of(*found).departures();
             return m_way_out != nullptr;
         } catch (const transfer_error&) {
@@ -229,7 +229,7 @@ class range_endpoint final : public device_endpoint,
         for (const auto& each : order()->after) after.push_back(each.get());
         const auto& queue = is_in_queue() ? order()->queue : m_ahead_queue;
         run(queue, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            const auto code = clEnqueueReadBuffer(queue.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+            const auto code = clEnqueueReadBuffer(queue.get(), location().buffer.get(), CL_FALSE, m_offset + offset,
                                                   block.size(), block.data(), static_cast<cl_uint>(after.size()),
                                                   after.empty() ? nullptr : after.data(), event);
             if (is_in_queue() && code == CL_SUCCESS) order()->entered = cl::event::share(*event);
@@ -241,7 +241,8 @@ class range_endpoint final : public device_endpoint,
         if (block.is_window()) {
             const auto window = services().windows.at(block.address());
             services().links.window_of(link()).fill(
-                window, {place().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block, done);
+                window, {location().buffer, m_offset + offset, is_in_window() ? address(offset) : nullptr}, block,
+                done);
             return;
         }
         if (const auto* const memory = first_to_copy(block.size())) {
@@ -251,7 +252,7 @@ class range_endpoint final : public device_endpoint,
             return;
         }
         run(link().from_device, m_offset + offset, block.size(), "reading", done, [&](cl_event* event) {
-            return clEnqueueReadBuffer(link().from_device.get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+            return clEnqueueReadBuffer(link().from_device.get(), location().buffer.get(), CL_FALSE, m_offset + offset,
                                        block.size(), block.data(), 0, nullptr, event);
         });
     }
@@ -259,7 +260,7 @@ class range_endpoint final : public device_endpoint,
     void write(std::size_t offset, transfer::block_reference block, step& done) override {
         if (block.is_window()) {
             const auto window = services().windows.at(block.address());
-            services().links.window_of(link()).empty(window, block, {place().buffer, m_offset + offset}, done);
+            services().links.window_of(link()).empty(window, block, {location().buffer, m_offset + offset}, done);
             return;
         }
         if (auto* const memory = first_to_copy(block.size())) {
@@ -272,7 +273,7 @@ class range_endpoint final : public device_endpoint,
             return;
         }
         run(queue_in(), m_offset + offset, block.size(), "writing", done, [&](cl_event* event) {
-            return clEnqueueWriteBuffer(queue_in().get(), place().buffer.get(), CL_FALSE, m_offset + offset,
+            return clEnqueueWriteBuffer(queue_in().get(), location().buffer.get(), CL_FALSE, m_offset + offset,
                                         block.size(), block.data(), 0, nullptr, event);
         });
     }
@@ -299,7 +300,7 @@ class range_endpoint final : public device_endpoint,
             return;
         }
         run(queue_in(), m_offset + offset, bytes, "copying to", done, [&](cl_event* event) {
-            return clEnqueueCopyBuffer(queue_in().get(), other.place().buffer.get(), place().buffer.get(),
+            return clEnqueueCopyBuffer(queue_in().get(), other.location().buffer.get(), location().buffer.get(),
                                        other.m_offset + offset, m_offset + offset, bytes, 0, nullptr, event);
         });
     }
@@ -316,13 +317,13 @@ class range_endpoint final : public device_endpoint,
             return;
         }
         run(m_map_queue, m_offset, m_mapped_bytes, "unmapping", done, [&](cl_event* event) {
-            return clEnqueueUnmapMemObject(m_map_queue.get(), place().buffer.get(), m_mapped, 0, nullptr, event);
+            return clEnqueueUnmapMemObject(m_map_queue.get(), location().buffer.get(), m_mapped, 0, nullptr, event);
         });
     }
 
-    [[nodiscard]] const bridge::known_window* home() const override { return place().window.get(); }
+    [[nodiscard]] const bridge::known_window* home() const override { return location().window.get(); }
     [[nodiscard]] std::byte* address(std::size_t offset) const override {
-        return place().window->address() + place().window_offset + m_offset + offset;
+        return location().window->address() + location().window_offset + m_offset + offset;
     }
 
   private:
@@ -344,7 +345,7 @@ class range_endpoint final : public device_endpoint,
             queue_in(), m_offset + offset, block.size(), "writing", done,
             [&](cl_event* event) {
                 auto* const queue = queue_in().get();
-                auto* const buffer = place().buffer.get();
+                auto* const buffer = location().buffer.get();
                 if (way == small_writes::way::two_rows) {
                     const std::size_t origin[3] = {m_offset + offset, 0, 0}, host[3] = {},
                                       region[3] = {block.size() / 2, 2, 1};
@@ -359,9 +360,9 @@ class range_endpoint final : public device_endpoint,
             std::move(small));
     }
 
-    [[nodiscard]] bool is_in_window() const { return place().window != nullptr; }
+    [[nodiscard]] bool is_in_window() const { return location().window != nullptr; }
     [[nodiscard]] transfer::device_name device_name() const {
-        return services().links.name_of(place().context.get(), place().device, is_in_window());
+        return services().links.name_of(location().context.get(), location().device, is_in_window());
     }
 
     /// Both lie in windows, of two devices with a link.
@@ -373,10 +374,10 @@ class range_endpoint final : public device_endpoint,
     /// Within one context, where no byte has to leave the device; between two GPUs of a context the vendor's copy is
     /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
     [[nodiscard]] bool is_beside(const range_endpoint& source) const {
-        if (source.place().context.get() != place().context.get()) return false;
+        if (source.location().context.get() != location().context.get()) return false;
         if (source.is_in_queue()) return false; // which is another one: a copy has a place in one
-        return source.place().device == place().device ||
-               (cl::facts_of(source.place().device).host_memory && cl::facts_of(place().device).host_memory);
+        return source.location().device == location().device ||
+               (cl::facts_of(source.location().device).host_memory && cl::facts_of(location().device).host_memory);
     }
 
     std::size_t m_offset;
@@ -392,8 +393,8 @@ class range_endpoint final : public device_endpoint,
 
 class box_endpoint final : public device_endpoint {
   public:
-    box_endpoint(device_services services, device_place place, const box& shape)
-        : device_endpoint(services, std::move(place), nullptr), m_box(shape) {}
+    box_endpoint(device_services services, buffer_location location, const box& shape)
+        : device_endpoint(services, std::move(location), nullptr), m_box(shape) {}
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
 
@@ -419,8 +420,8 @@ class box_endpoint final : public device_endpoint {
         }
         copy(link().from_device, offset, block.size(), "reading, packed,", done,
              [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                 return clEnqueueReadBufferRect(link().from_device.get(), place().buffer.get(), CL_FALSE, origin, host,
-                                                region, m_box.row_pitch, m_box.slice_pitch, region[0],
+                 return clEnqueueReadBufferRect(link().from_device.get(), location().buffer.get(), CL_FALSE, origin,
+                                                host, region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
              });
     }
@@ -438,7 +439,7 @@ class box_endpoint final : public device_endpoint {
         copy(
             link().to_device, offset, block.size(), "writing, packed,", done,
             [&](const std::size_t* origin, const std::size_t* host, const std::size_t* region, cl_event* event) {
-                return clEnqueueWriteBufferRect(link().to_device.get(), place().buffer.get(), CL_FALSE, origin, host,
+                return clEnqueueWriteBufferRect(link().to_device.get(), location().buffer.get(), CL_FALSE, origin, host,
                                                 region, m_box.row_pitch, m_box.slice_pitch, region[0],
                                                 region[0] * region[1], block.data() + m_packed, 0, nullptr, event);
             },
@@ -492,10 +493,10 @@ class box_endpoint final : public device_endpoint {
     std::size_t m_packed = 0; // where the piece under way is in the block
 };
 
-/// See make_place_gate().
-class place_gate final : public transfer::gate {
+/// See make_queue_gate().
+class queue_gate final : public transfer::gate {
   public:
-    explicit place_gate(device_order order) : m_order(std::move(order)) {}
+    explicit queue_gate(device_order order) : m_order(std::move(order)) {}
 
     [[nodiscard]] state look() override {
         // The engine reads ahead after the first look.
@@ -535,13 +536,13 @@ class place_gate final : public transfer::gate {
 
 } // namespace
 
-std::unique_ptr<transfer::gate> make_place_gate(device_order order) {
-    return std::make_unique<place_gate>(std::move(order));
+std::unique_ptr<transfer::gate> make_queue_gate(device_order order) {
+    return std::make_unique<queue_gate>(std::move(order));
 }
 
-std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
+std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, buffer_location location,
                                                         std::size_t offset, device_order order) {
-    return std::make_unique<range_endpoint>(services, std::move(place), offset, std::move(order));
+    return std::make_unique<range_endpoint>(services, std::move(location), offset, std::move(order));
 }
 
 bool is_dense(const box& shape) {
@@ -550,11 +551,11 @@ bool is_dense(const box& shape) {
     return has_dense_rows && has_dense_slices;
 }
 
-std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place, const box& shape,
-                                                      device_order order) {
-    if (!is_dense(shape)) return std::make_unique<box_endpoint>(services, std::move(place), shape);
+std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, buffer_location location,
+                                                      const box& shape, device_order order) {
+    if (!is_dense(shape)) return std::make_unique<box_endpoint>(services, std::move(location), shape);
     const auto offset = shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch;
-    return make_range_endpoint(services, std::move(place), offset, std::move(order));
+    return make_range_endpoint(services, std::move(location), offset, std::move(order));
 }
 
 } // namespace causeway::endpoints

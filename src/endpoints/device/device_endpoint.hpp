@@ -23,7 +23,7 @@ struct box {
 };
 
 /// Where a buffer and a device come from. Retained by the endpoint.
-struct device_place {
+struct buffer_location {
     cl::context context;
     cl_device_id device = nullptr;
     cl::buffer buffer;
@@ -41,7 +41,7 @@ struct device_services {
     bridge::windows& windows;
 };
 
-/// An end whose bytes may lie in a window: copies over a link go from one such place to another.
+/// An end whose bytes may lie in a window: copies over a link go from one such location to another.
 class window_end {
   public:
     /// Null if they do not.
@@ -55,11 +55,11 @@ class window_end {
 
 /// How the device puts a transfer in order among the program's commands; filled in before the transfer is submitted.
 struct command_order {
-    /// Events of commands of the place's context that it comes after: a source may be read behind them ahead of the
+    /// Events of commands of the location's context that it comes after: a source may be read behind them ahead of the
     /// transfer's gates. Empty: the device cannot order anything behind all that the transfer waits for.
     std::vector<cl::event> after;
     /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there. A source
-    /// is read ahead in it: behind a place_gate.
+    /// is read ahead in it: behind a queue_gate.
     cl::queue queue;
     bool is_in_order = true; ///< that queue
     cl::event entered; ///< what stands in it for the transfer of a source; engine's thread
@@ -68,12 +68,13 @@ using device_order = std::shared_ptr<command_order>;
 
 /// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not
 /// read ahead, as there was no memory for it, a mark takes that place, in in-order queues.
-[[nodiscard]] std::unique_ptr<transfer::gate> make_place_gate(device_order order);
+[[nodiscard]] std::unique_ptr<transfer::gate> make_queue_gate(device_order order);
 
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services, device_place place,
-                                                                      std::size_t offset, device_order order = nullptr);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services,
+                                                                      buffer_location location, std::size_t offset,
+                                                                      device_order order = nullptr);
 /// `order` serves a box that is_dense().
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, device_place place,
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, buffer_location location,
                                                                     const box& shape, device_order order = nullptr);
 /// Its bytes lie in a row: it is a range.
 [[nodiscard]] bool is_dense(const box& shape);

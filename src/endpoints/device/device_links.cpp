@@ -133,7 +133,7 @@ std::shared_ptr<device_link> device_links::find(cl_context context, cl_device_id
         link->locked = std::make_shared<pinned_slab>(link->allocator);
     }
     if (facts.keeps_addresses)
-        link->places = std::make_unique<place_trial>(link->context, device, cl::make_queue(context, device));
+        link->in_place = std::make_unique<in_place_trial>(link->context, device, cl::make_queue(context, device));
     link->last_used = m_clock.now();
     m_links.push_back(link);
     return link;
@@ -162,8 +162,8 @@ link_window& device_links::window_of(device_link& link) {
 }
 
 std::byte* device_links::address_of(device_link& link, cl_mem buffer) const {
-    if (!link.places || m_options[option::in_place] == 0) return nullptr;
-    return link.places->address_of(buffer);
+    if (!link.in_place || m_options[option::in_place] == 0) return nullptr;
+    return link.in_place->address_of(buffer);
 }
 
 cl::queue device_links::take_ahead_queue(device_link& link) {

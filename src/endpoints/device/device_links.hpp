@@ -7,7 +7,7 @@
 #include "endpoints/device/link_window.hpp"
 #include "endpoints/device/pinned_slab.hpp"
 #include "endpoints/device/outward_copies.hpp"
-#include "endpoints/device/place_trial.hpp"
+#include "endpoints/device/in_place_trial.hpp"
 #include "endpoints/device/small_writes.hpp"
 #include "transfer/engine.hpp"
 #include "transfer/staging.hpp"
@@ -33,7 +33,7 @@ struct device_link {
     std::vector<cl::queue> ahead;
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
-    std::unique_ptr<place_trial> places; ///< null where transfers do not work on buffers in place
+    std::unique_ptr<in_place_trial> in_place; ///< null where transfers do not work on buffers in place
     std::optional<small_writes> small; ///< none where memory is the host's
     std::shared_ptr<pinned_slab> locked; ///< with `small`
     std::unique_ptr<link_window> window; ///< made by device_links::window_of()

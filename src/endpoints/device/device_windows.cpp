@@ -93,20 +93,20 @@ void device_windows::when_room(std::size_t bytes, std::function<void(std::byte*)
     (void)serve();
 }
 
-void device_windows::give(std::byte* place, std::size_t bytes) {
-    m_out_ranges->give(place, bytes);
+void device_windows::give(std::byte* range, std::size_t bytes) {
+    m_out_ranges->give(range, bytes);
     m_out_used = m_clock.now();
 }
 
 bool device_windows::serve() {
     bool progress = false;
     while (!m_waiting.empty() && m_entering < much) {
-        auto* const place = m_out_ranges->take(m_waiting.front().bytes);
-        if (place == nullptr) break;
+        auto* const range = m_out_ranges->take(m_waiting.front().bytes);
+        if (range == nullptr) break;
         const auto next = std::move(m_waiting.front());
         m_waiting.pop_front();
         m_entering += next.bytes;
-        next.begin(place);
+        next.begin(range);
         progress = true;
     }
     return progress;

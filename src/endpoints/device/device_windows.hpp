@@ -36,7 +36,7 @@ class device_windows {
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
     /// A block is there, or never will be.
     void is_there(std::size_t bytes) { m_entering -= bytes; }
-    void give(std::byte* place, std::size_t bytes);
+    void give(std::byte* range, std::size_t bytes);
     /// Goes on with blocks that wait for room. True if some have it now.
     bool serve();
     [[nodiscard]] bool has_waiting() const { return !m_waiting.empty(); }

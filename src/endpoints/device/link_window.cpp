@@ -22,18 +22,18 @@ class link_window::departure final : private transfer::step_owner {
           m_done(done), m_step(*this) {}
 
     void begin() {
-        m_owner.m_shared->when_room(m_block.size(), [this](std::byte* place) { copy_out(place); });
+        m_owner.m_shared->when_room(m_block.size(), [this](std::byte* range) { copy_out(range); });
     }
-    void give_back() { m_owner.m_shared->give(m_place, m_block.size()); }
+    void give_back() { m_owner.m_shared->give(m_range, m_block.size()); }
 
   private:
-    void copy_out(std::byte* place) {
-        m_place = place;
+    void copy_out(std::byte* range) {
+        m_range = range;
         m_step.begin();
         try {
             const auto& out = m_owner.import(m_out);
             m_owner.copy(direction::out, out, m_from.buffer, m_from.offset, out,
-                         static_cast<std::size_t>(place - m_out->address()), m_block.size(), "copying out", m_step);
+                         static_cast<std::size_t>(range - m_out->address()), m_block.size(), "copying out", m_step);
         } catch (...) {
             m_step.finish({0, current_failure()});
         }
@@ -44,7 +44,7 @@ class link_window::departure final : private transfer::step_owner {
         if (!has_crossed) m_owner.m_shared->is_there(m_block.size());
         if (!result.error && !has_crossed) {
             m_step.begin();
-            m_owner.m_bridge.copy(m_owner.m_uuid, m_block.address(), m_place, m_block.size(), m_step);
+            m_owner.m_bridge.copy(m_owner.m_uuid, m_block.address(), m_range, m_block.size(), m_step);
             return;
         }
         auto& done = m_done;
@@ -58,7 +58,7 @@ class link_window::departure final : private transfer::step_owner {
     transfer::block_reference m_block;
     transfer::step& m_done;
     transfer::step m_step;
-    std::byte* m_place = nullptr;
+    std::byte* m_range = nullptr;
     bool m_crossing = false;
 };
 

@@ -67,7 +67,7 @@ class ordered_endpoint : public transfer::endpoint {
 /// What puts and gets share. The engine's thread copies, a block at a time.
 class remote_endpoint : public ordered_endpoint {
   public:
-    remote_endpoint(std::shared_ptr<heap> of, const heap_place& where)
+    remote_endpoint(std::shared_ptr<heap> of, const heap_location& where)
         : ordered_endpoint(std::move(of), operation_order::kind::plain), m_where(where) {}
 
     [[nodiscard]] endpoint_traits traits() const override {
@@ -86,7 +86,7 @@ class remote_endpoint : public ordered_endpoint {
         }
     }
     [[nodiscard]] std::byte* first() const { return of().at(m_where.pe, m_where.offset); }
-    [[nodiscard]] const heap_place& where() const { return m_where; }
+    [[nodiscard]] const heap_location& where() const { return m_where; }
 
     /// Calls with the bytes of a row that the packed range has, and where they are in it.
     template <class Row> void for_each_row(std::size_t offset, std::size_t bytes, Row row) const {
@@ -102,12 +102,12 @@ class remote_endpoint : public ordered_endpoint {
     }
 
   private:
-    heap_place m_where;
+    heap_location m_where;
 };
 
 class put_target final : public remote_endpoint {
   public:
-    put_target(std::shared_ptr<heap> of, const heap_place& where, std::optional<heap_signal> then)
+    put_target(std::shared_ptr<heap> of, const heap_location& where, std::optional<heap_signal> then)
         : remote_endpoint(std::move(of), where), m_then(then) {}
 
     void write(std::size_t offset, transfer::block_reference block, step& done) override {
@@ -324,11 +324,11 @@ std::uint64_t carry_out(const heap_atomic& what, std::byte* word) {
                            : carry_out_on(what, reinterpret_cast<std::uint64_t*>(word));
 }
 
-std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_place& where,
+std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_location& where,
                                                     std::optional<heap_signal> then) {
     return std::make_unique<put_target>(std::move(of), where, then);
 }
-std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_place& where) {
+std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_location& where) {
     return std::make_unique<get_source>(std::move(of), where);
 }
 std::unique_ptr<transfer::endpoint> make_atomic_source(std::shared_ptr<heap> of, const heap_atomic& what) {

@@ -15,7 +15,7 @@
 namespace causeway::endpoints {
 
 /// Bytes of a PE's heap: a range, or rows of a box like those of device_endpoint.hpp.
-struct heap_place {
+struct heap_location {
     int pe = 0;
     std::size_t offset = 0; ///< of the first byte
     bool is_box = false;
@@ -56,10 +56,10 @@ struct heap_atomic {
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
 
 /// The target of a put. Its bytes, then the signal, are visible to the other PE when the transfer is complete.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_place& where,
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_location& where,
                                                                   std::optional<heap_signal> then = {});
 /// The source of a get.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_place& where);
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_location& where);
 /// A source whose bytes are what was in the word before.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_atomic_source(std::shared_ptr<heap> of, const heap_atomic& what);
 /// A source without bytes that opens when the word compares.

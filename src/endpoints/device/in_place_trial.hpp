@@ -10,14 +10,14 @@ namespace causeway::endpoints {
 
 /// Tries whether a device works on its buffers where maps have once shown them: whether what it writes is seen there,
 /// and what is written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
-class place_trial {
+class in_place_trial {
   public:
     /// Does nothing yet. `queue` is in order, and its own: reads would wait behind the maps.
-    place_trial(cl::context context, cl_device_id device, cl::queue queue);
+    in_place_trial(cl::context context, cl_device_id device, cl::queue queue);
     /// OpenCL may keep a mapped buffer, and its context, for good: the map ends first.
-    ~place_trial();
-    place_trial(const place_trial&) = delete;
-    place_trial& operator=(const place_trial&) = delete;
+    ~in_place_trial();
+    in_place_trial(const in_place_trial&) = delete;
+    in_place_trial& operator=(const in_place_trial&) = delete;
 
     /// Goes on with the trial, where the device has come so far. True once it has passed.
     [[nodiscard]] bool passed();

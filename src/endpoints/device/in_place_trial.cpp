@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A device fills one buffer, the host overwrites it, and the device copies it to another; both are looked at in place.
-#include "endpoints/device/place_trial.hpp"
+#include "endpoints/device/in_place_trial.hpp"
 
 #include "base/error.hpp"
 #include "cl/buffer_addresses.hpp"
@@ -32,12 +32,12 @@ bool all_keep_addresses(cl_context context) {
 
 } // namespace
 
-place_trial::place_trial(cl::context context, cl_device_id device, cl::queue queue)
+in_place_trial::in_place_trial(cl::context context, cl_device_id device, cl::queue queue)
     : m_context(std::move(context)), m_device(device), m_queue(std::move(queue)) {}
 
-place_trial::~place_trial() { unmap_first(); }
+in_place_trial::~in_place_trial() { unmap_first(); }
 
-bool place_trial::passed() {
+bool in_place_trial::passed() {
     if (is_over()) return m_stage == stage::passed;
     if (m_stage == stage::idle) begin();
     if (!is_over()) {
@@ -53,7 +53,7 @@ bool place_trial::passed() {
     return m_stage == stage::passed;
 }
 
-void place_trial::begin() {
+void in_place_trial::begin() {
     m_stage = stage::failed;
     if (!cl::facts_of(m_device).keeps_addresses || !all_keep_addresses(m_context.get())) return;
     cl_int code = CL_SUCCESS;
@@ -74,7 +74,7 @@ void place_trial::begin() {
     if (clFlush(m_queue.get()) == CL_SUCCESS) m_stage = stage::device_wrote;
 }
 
-void place_trial::go_on() {
+void in_place_trial::go_on() {
     const auto before = std::exchange(m_stage, stage::failed);
     if (before == stage::device_wrote) {
         const bool is_the_same = holds(m_first_at, of_device);
@@ -93,7 +93,7 @@ void place_trial::go_on() {
     }
 }
 
-void place_trial::unmap_first() {
+void in_place_trial::unmap_first() {
     auto* const mapped = std::exchange(m_mapped, nullptr);
     if (mapped == nullptr) return;
     (void)clEnqueueUnmapMemObject(m_queue.get(), m_first.get(), mapped, 0, nullptr, nullptr);
@@ -102,7 +102,7 @@ void place_trial::unmap_first() {
 
 /// OpenCL says where a map will be when it is enqueued; nothing is touched there. Of the last byte, as an unmapping is
 /// known by its address, and the program may have mapped the first one.
-std::byte* place_trial::shown(cl_mem buffer, std::size_t bytes) {
+std::byte* in_place_trial::shown(cl_mem buffer, std::size_t bytes) {
     cl_int code = CL_SUCCESS;
     auto* const last = clEnqueueMapBuffer(m_queue.get(), buffer, CL_FALSE, CL_MAP_READ, bytes - 1, 1, 0, nullptr,
                                           nullptr, &code);
@@ -111,7 +111,7 @@ std::byte* place_trial::shown(cl_mem buffer, std::size_t bytes) {
     return static_cast<std::byte*>(last) - (bytes - 1);
 }
 
-std::byte* place_trial::address_of(cl_mem buffer) {
+std::byte* in_place_trial::address_of(cl_mem buffer) {
     if (!passed()) return nullptr;
     try {
         const auto whole = cl::root_of(buffer);
