@@ -27,7 +27,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     linked_endpoint(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
                     const endpoints::heap_location& where, std::size_t bytes)
         : m_heap(server->served()), m_asking(std::move(server)), m_link(std::move(link)),
-          m_place(m_heap->order(), endpoints::operation_order::kind::plain), m_where(where), m_bytes(bytes) {}
+          m_turn(m_heap->order(), endpoints::operation_order::kind::plain), m_where(where), m_bytes(bytes) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         if (m_bytes == 0) return {.kind = transfer::medium::host, .has_memory = true};
@@ -37,11 +37,11 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
         return "PE " + std::to_string(m_where.pe) + " at " + bytes_text(m_where.offset);
     }
 
-    void enqueued() override { m_place.join(); }
-    void abandoned() override { m_place.leave(); }
+    void enqueued() override { m_turn.join(); }
+    void abandoned() override { m_turn.leave(); }
     void open(const transfer::open_request&, step& done) override {
         m_doing = &done;
-        m_place.wait([this] { turn_came(); });
+        m_turn.wait([this] { turn_came(); });
     }
     /// What has been asked for is done, and the answer comes soon.
     void cancel() override {
@@ -51,7 +51,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
         m_doing = &done;
         if (error) {
             if (m_link) m_link->look_after_failure();
-            m_place.leave(error);
+            m_turn.leave(error);
             std::exchange(m_doing, nullptr)->finish({});
         } else {
             is_moved();
@@ -69,7 +69,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     /// All bytes have been moved; ends with ended().
     virtual void is_moved() { ended({}); }
     void ended(const failure& error) {
-        m_place.leave(error);
+        m_turn.leave(error);
         std::exchange(m_doing, nullptr)->finish({0, error});
     }
     /// Has the other PE bring the words of the range from one memory to the other, if it keeps some.
@@ -101,14 +101,14 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     }
     /// Of open().
     void finish(const failure& error) {
-        if (error) m_place.leave(error);
+        if (error) m_turn.leave(error);
         std::exchange(m_doing, nullptr)->finish({m_bytes, error});
     }
 
     std::shared_ptr<endpoints::heap> m_heap;
     heap_request m_asking;
     std::shared_ptr<heap_link> m_link;
-    endpoints::operation_order::place m_place;
+    endpoints::operation_order::turn m_turn;
     endpoints::heap_location m_where;
     std::size_t m_bytes;
     step* m_doing = nullptr; // open() or close()

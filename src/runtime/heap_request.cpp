@@ -24,7 +24,7 @@ class asked_endpoint final : public transfer::endpoint {
     asked_endpoint(const std::shared_ptr<heap_server>& server, int pe, const heap_message& request, std::string name,
                    in_order order = in_order::yes)
         : m_heap(server->served()), m_asking(server), m_pe(pe), m_request(request), m_name(std::move(name)) {
-        if (order == in_order::yes) m_place.emplace(m_heap->order(), endpoints::operation_order::kind::plain);
+        if (order == in_order::yes) m_turn.emplace(m_heap->order(), endpoints::operation_order::kind::plain);
     }
 
     /// What waits for the same PE, and ends when nothing comes of the request. Lives as long as this.
@@ -37,14 +37,14 @@ class asked_endpoint final : public transfer::endpoint {
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
 
     void enqueued() override {
-        if (m_place) m_place->join();
+        if (m_turn) m_turn->join();
     }
     void abandoned() override { leave(); }
     void open(const transfer::open_request& request, step& done) override {
         m_bytes = request.bytes;
         m_opening = &done;
-        if (m_place) {
-            m_place->wait([this] { begin(); });
+        if (m_turn) {
+            m_turn->wait([this] { begin(); });
         } else {
             begin();
         }
@@ -79,7 +79,7 @@ class asked_endpoint final : public transfer::endpoint {
         finish(error);
     }
     void leave(const failure& why = {}) {
-        if (m_place) m_place->leave(why);
+        if (m_turn) m_turn->leave(why);
     }
     void finish(const failure& error) {
         if (error) leave(error);
@@ -89,7 +89,7 @@ class asked_endpoint final : public transfer::endpoint {
 
     std::shared_ptr<endpoints::heap> m_heap;
     heap_request m_asking;
-    std::optional<endpoints::operation_order::place> m_place;
+    std::optional<endpoints::operation_order::turn> m_turn;
     int m_pe;
     heap_message m_request;
     std::string m_name;

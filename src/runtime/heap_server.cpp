@@ -313,7 +313,7 @@ void heap_server::add_word_job(word_job::kind is, const endpoints::heap_atomic& 
 }
 
 void heap_server::end_word(const failure& error, std::uint64_t before) {
-    // It has its place until it is told: those behind it come later.
+    // It keeps its turn until it is told: those behind it come later.
     const auto over = std::move(m_words.front());
     over->done(error, before);
     const bool has_changed = over->is == word_job::kind::atomic &&

@@ -70,9 +70,9 @@ engine_thread::inline_driver::undisturbed::~undisturbed() {
 
 engine_thread::inline_driver::inline_driver(engine_thread& sleeping) : m_sleeping(sleeping) {
     // A thread that others may keep from its processor, or that keeps others from theirs, is none for all transfers.
-    if (!sleeping.m_engine.inbox()->is_place_free() || sched_getscheduler(0) != SCHED_OTHER) return;
+    if (!sleeping.m_engine.inbox()->can_take_over() || sched_getscheduler(0) != SCHED_OTHER) return;
     m_protection.emplace();
-    m_drives = sleeping.m_engine.inbox()->take_place();
+    m_drives = sleeping.m_engine.inbox()->take_over();
     if (m_drives) {
         m_sleeping.m_driver = std::this_thread::get_id();
     } else {
@@ -84,7 +84,7 @@ engine_thread::inline_driver::~inline_driver() {
     if (!m_drives) return;
     m_sleeping.m_driver = m_sleeping.m_own.load();
     const bool at_once = m_sleeping.m_stopping;
-    m_sleeping.m_engine.inbox()->leave_place(at_once ? std::chrono::nanoseconds(0) : m_sleeping.m_engine.pause());
+    m_sleeping.m_engine.inbox()->hand_back(at_once ? std::chrono::nanoseconds(0) : m_sleeping.m_engine.pause());
 }
 
 void engine_thread::inline_driver::advance(const command& work) {

@@ -49,7 +49,7 @@ class engine_thread {
             int m_cancel_before = 0;
         };
         engine_thread& m_sleeping;
-        std::optional<undisturbed> m_protection; // ends when the place has been left
+        std::optional<undisturbed> m_protection; // ends when all is handed back
         bool m_drives = false;
     };
 

@@ -21,7 +21,7 @@ namespace causeway::transfer {
 
 class command;
 
-/// Filled by any thread, emptied by the engine's, or by a thread that takes its place while it sleeps.
+/// Filled by any thread, emptied by the engine's, or by an inline driver while that sleeps.
 class mailbox final : public waker {
   public:
     struct finished_step {
@@ -62,7 +62,7 @@ class mailbox final : public waker {
         // Said before the look: whoever posts after it sees that somebody has to be woken.
         m_asleep = m_sleeps = true;
         while (m_has_inline_driver || (m_empty && std::chrono::steady_clock::now() < m_until)) {
-            // Whoever has its place says, when leaving, how long it may sleep on.
+            // The inline driver says, when it hands back, how long to sleep on.
             if (m_has_inline_driver) m_until = time_point::max();
             if (m_until == time_point::max()) {
                 m_arrived.wait(lock);
@@ -73,27 +73,27 @@ class mailbox final : public waker {
         m_asleep = m_sleeps = false;
     }
 
-    /// Whether take_place() would do so now. Cheap.
-    [[nodiscard]] bool is_place_free() const { return m_asleep; }
-    /// Takes the place of the thread that sleeps in wait(), without waking it. False if none does, or another one has.
-    /// From then on the caller alone takes and waits for mail, until it leaves.
-    [[nodiscard]] bool take_place() {
+    /// Whether take_over() would do so now. Cheap.
+    [[nodiscard]] bool can_take_over() const { return m_asleep; }
+    /// Makes the caller the inline driver of the thread that sleeps in wait(), without waking it. False if none sleeps,
+    /// or it has one. From then on the caller alone takes and waits for mail, until it hands back.
+    [[nodiscard]] bool take_over() {
         const std::lock_guard lock(m_sleep);
         if (!m_sleeps || m_has_inline_driver) return false;
         m_has_inline_driver = true;
         m_asleep = false;
         return true;
     }
-    /// As wait(), in the sleeping thread's place.
+    /// As wait(), for the inline driver.
     void wait_inline(std::chrono::nanoseconds longest) {
         std::unique_lock lock(m_sleep);
         m_asleep = true;
         m_arrived_inline.wait_for(lock, longest, [this] { return !m_empty; });
         m_asleep = false;
     }
-    /// Gives the place back. The one that sleeps there is woken if there is mail, or if it would sleep for longer than
+    /// Ends that. The thread that sleeps is woken if there is mail, or if it would sleep for longer than
     /// `longest`.
-    void leave_place(std::optional<std::chrono::nanoseconds> longest) {
+    void hand_back(std::optional<std::chrono::nanoseconds> longest) {
         const std::lock_guard lock(m_sleep);
         m_has_inline_driver = false;
         m_asleep = true;

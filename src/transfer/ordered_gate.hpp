@@ -22,7 +22,7 @@ struct turn_key {
 
 class ordered_gate;
 
-/// A place in line. Engine's thread only.
+/// A turn in line. Engine's thread only.
 class turn {
   public:
     turn(ordered_gate& gate, turn_key key) : m_gate(gate), m_key(key) {}

@@ -8,7 +8,7 @@
 namespace causeway::endpoints {
 
 meeting_turn::meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose)
-    : m_heap(std::move(of)), m_place(m_heap->order(), operation_order::kind::fence), m_purpose(purpose),
+    : m_heap(std::move(of)), m_turn(m_heap->order(), operation_order::kind::fence), m_purpose(purpose),
       m_left(purpose.times) {}
 
 void meeting_turn::come(std::function<void(const failure&)> over) {
@@ -28,7 +28,7 @@ void meeting_turn::wait_for_turn() {
         begin();
         return;
     }
-    m_place.wait([this] {
+    m_turn.wait([this] {
         m_has_turn = true;
         begin();
     });
@@ -83,7 +83,7 @@ void meeting_turn::end(const failure& error) {
     m_has_failed |= static_cast<bool>(error);
     // Where all see the same, all end here; where one has failed, or comes to another call, they may not: each meets as
     // often.
-    if (m_left == 0) m_place.leave();
+    if (m_left == 0) m_turn.leave();
     if (const auto over = std::exchange(m_over, nullptr)) over(error);
     if (m_has_failed && m_left > 0 && !m_self) wait_for_turn();
 }

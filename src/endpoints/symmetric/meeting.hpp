@@ -25,8 +25,8 @@ class meeting_turn final : private heap_waiter, public std::enable_shared_from_t
   public:
     meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose);
 
-    /// Takes its place in the order of enqueue.
-    void join() { m_place.join(); }
+    /// Takes its turn in the order of enqueue.
+    void join() { m_turn.join(); }
     /// Comes to the next meeting. `over` is told of the end, unless drop() comes before. A failure is that of the whole
     /// command: then it comes to those that are left by itself.
     void come(std::function<void(const failure&)> over);
@@ -47,7 +47,7 @@ class meeting_turn final : private heap_waiter, public std::enable_shared_from_t
     void end(const failure& error);
 
     std::shared_ptr<heap> m_heap;
-    operation_order::place m_place;
+    operation_order::turn m_turn;
     meeting_purpose m_purpose;
     int m_left;
     std::shared_ptr<meeting_turn> m_self; // while it is at a meeting, or waits for its turn

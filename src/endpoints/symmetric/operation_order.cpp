@@ -6,13 +6,13 @@
 
 namespace causeway::endpoints {
 
-void operation_order::place::join() {
+void operation_order::turn::join() {
     m_number = m_order.m_first + m_order.m_line.size();
     m_order.m_line.push_back(m_kind == kind::fence ? state::fence : state::plain);
     if (m_kind == kind::fence) ++m_order.m_fences;
 }
 
-void operation_order::place::wait(std::function<void()> came) {
+void operation_order::turn::wait(std::function<void()> came) {
     if (m_order.may_begin(m_number)) {
         came();
     } else {
@@ -20,7 +20,7 @@ void operation_order::place::wait(std::function<void()> came) {
     }
 }
 
-void operation_order::place::leave(const failure& why) {
+void operation_order::turn::leave(const failure& why) {
     const auto number = std::exchange(m_number, 0);
     if (number == 0) return;
     if (why && !m_order.m_failure) m_order.m_failure = why;

@@ -18,13 +18,13 @@ class operation_order {
   public:
     enum class kind { plain, fence };
 
-    /// A place in the order, from join() to leave(). Engine's thread only.
-    class place {
+    /// A turn in the order, from join() to leave(). Engine's thread only.
+    class turn {
       public:
-        place(operation_order& order, kind what) : m_order(order), m_kind(what) {}
-        ~place() { leave(); }
-        place(const place&) = delete;
-        place& operator=(const place&) = delete;
+        turn(operation_order& order, kind what) : m_order(order), m_kind(what) {}
+        ~turn() { leave(); }
+        turn(const turn&) = delete;
+        turn& operator=(const turn&) = delete;
 
         /// In the order of enqueue.
         void join();

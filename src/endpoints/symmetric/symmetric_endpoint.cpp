@@ -18,27 +18,29 @@ using transfer::step;
 
 failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
-std::string place_text(int pe, std::size_t offset) { return "PE " + std::to_string(pe) + " at " + bytes_text(offset); }
+std::string location_text(int pe, std::size_t offset) {
+    return "PE " + std::to_string(pe) + " at " + bytes_text(offset);
+}
 
-/// One that takes its place among the operations of its heap.
+/// One that takes its turn among the operations of its heap.
 class ordered_endpoint : public transfer::endpoint {
   public:
     ordered_endpoint(std::shared_ptr<heap> of, operation_order::kind kind)
-        : m_heap(std::move(of)), m_place(m_heap->order(), kind) {}
+        : m_heap(std::move(of)), m_turn(m_heap->order(), kind) {}
 
-    void enqueued() override { m_place.join(); }
-    void abandoned() override { m_place.leave(); }
+    void enqueued() override { m_turn.join(); }
+    void abandoned() override { m_turn.leave(); }
 
     void open(const transfer::open_request& request, step& done) override {
         m_request = request;
         m_opening = &done;
-        m_place.wait([this] { turn_came(); });
+        m_turn.wait([this] { turn_came(); });
     }
     void cancel() override {
         if (m_opening != nullptr) finish_opening(0, cancelled());
     }
     void close(std::size_t, const failure& error, step& done) override {
-        m_place.leave(error);
+        m_turn.leave(error);
         done.finish({});
     }
 
@@ -48,18 +50,18 @@ class ordered_endpoint : public transfer::endpoint {
     /// A failure leaves the order: nothing that was opened in vain is closed.
     void finish_opening(std::size_t bytes, const failure& error = {}) {
         auto* const done = std::exchange(m_opening, nullptr);
-        if (error) m_place.leave(error);
+        if (error) m_turn.leave(error);
         done->finish({bytes, error});
     }
     [[nodiscard]] heap& of() { return *m_heap; }
     [[nodiscard]] const heap& of() const { return *m_heap; }
     [[nodiscard]] const transfer::open_request& request() const { return m_request; }
     [[nodiscard]] bool is_opening() const { return m_opening != nullptr; }
-    [[nodiscard]] operation_order::place& own_place() { return m_place; }
+    [[nodiscard]] operation_order::turn& own_turn() { return m_turn; }
 
   private:
     std::shared_ptr<heap> m_heap;
-    operation_order::place m_place;
+    operation_order::turn m_turn;
     transfer::open_request m_request;
     step* m_opening = nullptr;
 };
@@ -74,7 +76,7 @@ class remote_endpoint : public ordered_endpoint {
         return {
             .kind = medium::host, .has_memory = !m_where.is_box, .largest_block = transfer::route::largest_of_caches};
     }
-    [[nodiscard]] std::string name() const override { return place_text(m_where.pe, m_where.offset); }
+    [[nodiscard]] std::string name() const override { return location_text(m_where.pe, m_where.offset); }
     [[nodiscard]] std::byte* memory() const override { return m_where.is_box ? nullptr : first(); }
 
   protected:
@@ -162,7 +164,7 @@ class atomic_source final : public ordered_endpoint {
         : ordered_endpoint(std::move(of), operation_order::kind::plain), m_what(what) {}
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
-    [[nodiscard]] std::string name() const override { return "atomic on " + place_text(m_what.pe, m_what.offset); }
+    [[nodiscard]] std::string name() const override { return "atomic on " + location_text(m_what.pe, m_what.offset); }
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
 
   protected:
@@ -238,7 +240,7 @@ class fence_endpoint final : public ordered_endpoint {
         }
         auto failed = of().order().take_failure();
         // Said once: it is not a failure of this one, too, for the next.
-        own_place().leave();
+        own_turn().leave();
         if (failed) failed.message = "a one-sided command before the quiet failed: " + failed.message;
         finish_opening(0, failed);
     }

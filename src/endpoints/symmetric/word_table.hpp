@@ -43,7 +43,7 @@ class word_table {
   private:
     enum state : std::uint32_t { unused = 0, loading, kept };
     struct alignas(64) slot {
-        std::uint64_t place; ///< 16 times the offset, and the bytes; 0 for none
+        std::uint64_t key; ///< 16 times the offset, and the bytes; 0 for none
         std::uint32_t is;
         std::uint64_t value;
     };

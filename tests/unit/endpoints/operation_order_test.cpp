@@ -15,11 +15,11 @@ using causeway::endpoints::operation_order;
 namespace {
 
 struct operation {
-    operation(operation_order& order, operation_order::kind kind) : place(order, kind) { place.join(); }
+    operation(operation_order& order, operation_order::kind kind) : turn(order, kind) { turn.join(); }
     void wait() {
-        place.wait([this] { came = true; });
+        turn.wait([this] { came = true; });
     }
-    operation_order::place place;
+    operation_order::turn turn;
     bool came = false;
 };
 
@@ -30,7 +30,7 @@ TEST(operation_order, lets_operations_pass_one_another) {
     operation first(order, plain), second(order, plain);
     second.wait();
     EXPECT_TRUE(second.came);
-    second.place.leave();
+    second.turn.leave();
     first.wait();
     EXPECT_TRUE(first.came);
 }
@@ -43,18 +43,18 @@ TEST(operation_order, holds_a_fence_until_all_before_have_ended_and_those_behind
     EXPECT_FALSE(behind.came || middle.came);
     before.wait();
     EXPECT_TRUE(before.came);
-    before.place.leave();
+    before.turn.leave();
     EXPECT_TRUE(middle.came);
     EXPECT_FALSE(behind.came);
-    middle.place.leave();
+    middle.turn.leave();
     EXPECT_TRUE(behind.came);
 }
 
 TEST(operation_order, tells_the_first_failure_once) {
     operation_order order;
     operation first(order, plain), second(order, plain);
-    second.place.leave({-5, 0, 0, "one"});
-    first.place.leave({-6, 0, 0, "two"});
+    second.turn.leave({-5, 0, 0, "one"});
+    first.turn.leave({-6, 0, 0, "two"});
     EXPECT_EQ(order.take_failure().message, "one");
     EXPECT_FALSE(order.take_failure());
 }
@@ -84,7 +84,7 @@ TEST(operation_order, holds_in_every_random_course) {
                 } else if (all[which]->came || random() % 8 == 0) { // or cancelled
                     has_ended[which] = true;
                     ++ended;
-                    all[which]->place.leave();
+                    all[which]->turn.leave();
                 }
             }
             for (std::size_t i = 0; i < all.size(); ++i) {

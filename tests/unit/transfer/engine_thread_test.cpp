@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The engine's thread, and threads of the program that take its place while they wait.
+// The engine's thread, and threads of the program that drive the engine while they wait.
 #include "transfer/engine_thread.hpp"
 #include "unit/transfer/fakes.hpp"
 
@@ -59,7 +59,7 @@ struct running {
                            told, std::move(gates));
     }
     /// Once the thread sleeps.
-    void take_place(std::optional<inline_driver>& by) {
+    void take_over(std::optional<inline_driver>& by) {
         while (!by || !by->drives()) {
             std::this_thread::yield();
             by.emplace(thread);
@@ -115,7 +115,7 @@ TEST(engine_thread, stops_in_time_or_is_left_behind) {
 TEST(inline_driver, ends_a_command_in_the_thread_that_waits_for_it) {
     running on;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     EXPECT_TRUE(on.thread.is_current());
     const auto work = on.make();
     on.machine.submit(work);
@@ -129,7 +129,7 @@ TEST(inline_driver, ends_a_command_in_the_thread_that_waits_for_it) {
 TEST(inline_driver, is_one_at_a_time) {
     running on;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     std::thread([&] { EXPECT_FALSE(inline_driver(on.thread).drives()); }).join();
 }
 
@@ -155,7 +155,7 @@ TEST(inline_driver, leaves_to_the_engines_thread_what_is_not_over) {
     running on;
     shared_gate_state entry;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     const auto gated = on.make({}, behind(entry)), work = on.make();
     on.machine.submit(gated);
     on.machine.submit(work);
@@ -171,7 +171,7 @@ TEST(inline_driver, leaves_to_the_engines_thread_what_is_not_over) {
 TEST(inline_driver, leaves_mail_to_the_engines_thread) {
     running on;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     const auto work = on.make();
     on.machine.submit(work);
     self.reset();
@@ -183,7 +183,7 @@ TEST(inline_driver, does_not_go_without_signals_for_long) {
     running on;
     shared_gate_state entry;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     const auto work = on.make({}, behind(entry));
     on.machine.submit(work);
     const auto begun = std::chrono::steady_clock::now();
@@ -198,7 +198,7 @@ TEST(inline_driver, does_not_go_without_signals_for_long) {
 TEST(inline_driver, hears_what_arrives_while_it_sleeps) {
     running on;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     shared_gate_state entry;
     const auto gated = on.make({}, behind(entry));
     on.machine.submit(gated);
@@ -220,7 +220,7 @@ TEST(inline_driver, survives_what_a_step_raises) {
     ASSERT_EQ(::pipe(ends), 0);
     ::close(ends[0]);
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     ssize_t written = 0;
     const auto work = on.make([&] { written = ::write(ends[1], "x", 1); });
     on.machine.submit(work);
@@ -249,7 +249,7 @@ TEST(inline_driver, has_left_when_a_signal_comes_in) {
     made.sa_handler = [](int) { handled += handled_beside.load()->is_current() ? 100 : 1; };
     ASSERT_EQ(sigaction(SIGUSR1, &made, &before), 0);
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     const auto work = on.make([] { pthread_kill(pthread_self(), SIGUSR1); });
     on.machine.submit(work);
     self->advance(*work);
@@ -260,11 +260,11 @@ TEST(inline_driver, has_left_when_a_signal_comes_in) {
     sigaction(SIGUSR1, &before, nullptr);
 }
 
-TEST(inline_driver, takes_no_place_where_the_thread_may_be_kept_waiting) {
+TEST(inline_driver, takes_nothing_over_where_the_thread_may_be_kept_waiting) {
     running on;
     {
         std::optional<inline_driver> self;
-        on.take_place(self); // the thread sleeps
+        on.take_over(self); // the thread sleeps
     }
     std::thread([&] {
         const sched_param none{};
@@ -276,7 +276,7 @@ TEST(inline_driver, takes_no_place_where_the_thread_may_be_kept_waiting) {
 TEST(inline_driver, holds_up_no_end_of_the_engines_thread) {
     running on;
     std::optional<inline_driver> self;
-    on.take_place(self);
+    on.take_over(self);
     shared_gate_state entry;
     const auto work = on.make({}, behind(entry));
     on.machine.submit(work);
@@ -315,9 +315,9 @@ TEST(mailbox, wakes_who_slept_for_a_time_when_a_inline_driver_leaves) {
             box.wait(std::chrono::milliseconds(5));
             is_awake = true;
         });
-        bool has_place = false;
-        while (!is_awake && !(has_place = box.take_place())) std::this_thread::yield();
-        if (!has_place) { // its time was over before this thread had a processor
+        bool drives = false;
+        while (!is_awake && !(drives = box.take_over())) std::this_thread::yield();
+        if (!drives) { // its time was over before this thread had a processor
             sleeper.join();
             continue;
         }
@@ -327,7 +327,7 @@ TEST(mailbox, wakes_who_slept_for_a_time_when_a_inline_driver_leaves) {
         const auto until = std::chrono::steady_clock::now() + 6ms;
         while (round % 2 == 0 && std::chrono::steady_clock::now() < until) std::this_thread::yield();
         EXPECT_FALSE(is_awake);
-        box.leave_place(std::chrono::milliseconds(10)); // later than its own time
+        box.hand_back(std::chrono::milliseconds(10)); // later than its own time
         const auto longest = std::chrono::steady_clock::now() + 20s;
         while (!is_awake && std::chrono::steady_clock::now() < longest) std::this_thread::yield();
         EXPECT_TRUE(is_awake);
@@ -344,13 +344,13 @@ TEST(mailbox, whose_sleeper_was_woken_beside_a_inline_driver_is_told_when_to_wak
             box.wait(std::chrono::milliseconds(3));
             is_awake = true;
         });
-        while (!box.is_place_free() && !is_awake) std::this_thread::yield();
+        while (!box.can_take_over() && !is_awake) std::this_thread::yield();
         box.post(mailbox::wake_up{0}); // wakes it, but the inline_driver is faster, or not
         std::vector<mailbox::message> mail;
-        if (box.take_place()) {
+        if (box.take_over()) {
             box.take(mail);
             std::this_thread::yield();
-            box.leave_place(std::chrono::milliseconds(4));
+            box.hand_back(std::chrono::milliseconds(4));
         }
         const auto longest = std::chrono::steady_clock::now() + 5s;
         while (!is_awake && std::chrono::steady_clock::now() < longest) std::this_thread::yield();
