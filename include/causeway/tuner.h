@@ -40,9 +40,9 @@ CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char* path);
 /*
  * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file" is the path of the file
  * that they are kept in or "", "problem" why what was measured could not be kept in it or "", "sizes" a list of
- * bytes, "stages" a list of objects with "place", "operation", "seconds" (that one operation of each of the sizes
- * takes alone), "gap_at_once" (seconds that each of several takes at least), "bytes_per_second_at_once" and "seen"
- * (seconds since 1970). Returns the length of the whole text without its terminator, or -1.
+ * bytes, "stages" a list of objects with "place" (the resource), "operation", "seconds" (that one operation of each of
+ * the sizes takes alone), "gap_at_once" (seconds that each of several takes at least), "bytes_per_second_at_once" and
+ * "seen" (seconds since 1970). Returns the length of the whole text without its terminator, or -1.
  */
 CAUSEWAY_EXPORT long causeway_tuner_figures(char* text, size_t size);
 

@@ -42,8 +42,8 @@ descriptor nameless_file(const std::string& directory) {
     return made;
 }
 
-cl_int keep(runtime& process, std::string_view place, const std::vector<measured_stage>& stages) {
-    for (const auto& [what, model] : stages) process.figures().figures().measured(place, what, model);
+cl_int keep(runtime& process, std::string_view resource, const std::vector<measured_stage>& stages) {
+    for (const auto& [what, model] : stages) process.figures().figures().measured(resource, what, model);
     process.figures().save();
     return CL_SUCCESS;
 }
@@ -90,9 +90,10 @@ cl_int causeway_tune_rank(cl_command_queue queue, int peer, MPI_Comm comm) {
                                        [&] { return make_origin(peer, tag, comm, nullptr); }, own < peer,
                                        checked.facts.context, checked.facts.device);
         // By now the other rank was heard, and it is known where it is.
-        const auto place = process.require_answer("asking for the other rank's place",
-                                                  [destination] { return std::string(destination->traits().place); });
-        return keep(process, place, found);
+        const auto resource = process.require_answer("asking for the other rank's resource", [destination] {
+            return std::string(destination->traits().resource);
+        });
+        return keep(process, resource, found);
     });
 }
 

@@ -54,7 +54,7 @@ command_times times_of(cl_event event) {
     if (clGetEventInfo(event, CL_EVENT_COMMAND_QUEUE, sizeof found.queue, &found.queue, nullptr) == CL_SUCCESS &&
         found.queue != nullptr &&
         clGetCommandQueueInfo(found.queue, CL_QUEUE_DEVICE, sizeof device, &device, nullptr) == CL_SUCCESS)
-        found.place = facts_of(device).identity;
+        found.resource = facts_of(device).identity;
     found.ended = time_of(event, CL_PROFILING_COMMAND_END);
     if (found.ended == 0) return found;
     found.started = time_of(event, CL_PROFILING_COMMAND_START);

@@ -13,7 +13,7 @@ namespace causeway::cl {
 struct command_times {
     std::string_view name; ///< "kernel", "read buffer", "marker"; empty for a user event or one that cannot be asked
     cl_command_queue queue = nullptr;
-    std::string_view place; ///< the device, as device_facts identify it
+    std::string_view resource; ///< the device, as device_facts identify it
     std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
 };
 

@@ -243,7 +243,7 @@ void run::tell(std::size_t actor, std::uint64_t number, std::uint64_t begin, std
     m_recorder->firing_over(
         {.graph = m_graph,
          .actor = m_actor_names[actor],
-         .place = where == host ? std::string_view() : cl::facts_of(m_parts.devices[where].id).identity,
+         .resource = where == host ? std::string_view() : cl::facts_of(m_parts.devices[where].id).identity,
          .number = number,
          .started = begin,
          .ended = end});

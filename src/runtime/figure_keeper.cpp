@@ -59,8 +59,9 @@ void figure_keeper::count(cl_context context, cl_device_id device, std::size_t b
     ++found->transfers;
     found->bytes += bytes;
     if (found->transfers < enough_transfers && found->bytes < enough_bytes) return;
-    const auto place = cl::facts_of(device).identity;
-    const bool is_needed = is_first_of_node() && !place.empty() && !m_figures.find(place, transfer::operation::copy_in);
+    const auto resource = cl::facts_of(device).identity;
+    const bool is_needed = is_first_of_node() && !resource.empty() &&
+                           !m_figures.find(resource, transfer::operation::copy_in);
     found->is_settled = !is_needed || begin(context, device);
 }
 

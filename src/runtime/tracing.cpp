@@ -106,7 +106,7 @@ void tracing::compare_clocks(cl_context context, cl_device_id device) {
     known.next = now + (++known.samples < first_samples ? between_first_samples : between_samples);
     known.refused = answer.queued == 0; // some runtimes do not say
     if (!known.refused && known.after - known.before < longest_question)
-        m_program.clock_seen({answer.place, answer.queued, known.before, known.after});
+        m_program.clock_seen({answer.resource, answer.queued, known.before, known.after});
 }
 
 void tracing::ask(device_clock& clock, cl_context context, cl_device_id device) {
@@ -185,7 +185,7 @@ bool tracing::tell(const watched& which) {
     const auto found = cl::times_of(which.event.get());
     m_program.command_over({.number = which.number,
                             .queue = reinterpret_cast<std::uintptr_t>(found.queue),
-                            .place = found.place,
+                            .resource = found.resource,
                             .name = which.name.empty() ? found.name : std::string_view(which.name),
                             .queued = found.queued,
                             .submitted = found.submitted,

@@ -352,7 +352,7 @@ class collection {
             }))
             return false;
         const auto line = line_of(part);
-        const auto place = place_of(who);
+        const auto process = process_of(who);
         const bool has_messages = std::any_of(part.transfers.begin(), part.transfers.end(),
                                               [](const auto& each) { return each.message != 0; });
         const json about{{"rank", who.rank},
@@ -375,15 +375,15 @@ class collection {
                          {"rank_before", m_last_rank}};
         auto added = m_head + (m_ranks.empty() ? "\n" : ",\n");
         const auto rank_at = m_end + added.size();
-        const auto pid = R"(,"pid":)" + std::to_string(place.process) + R"(,"tid":0,"args":)";
-        added += std::string(rank_mark) + pid + json_text(about) + "},\n" + trace_events(part, line, place);
+        const auto pid = R"(,"pid":)" + std::to_string(process.number) + R"(,"tid":0,"args":)";
+        added += std::string(rank_mark) + pid + json_text(about) + "},\n" + trace_events(part, line, process);
         const auto end = m_end + added.size();
         added += ",\n" + std::string(end_mark) + pid + json_text({{"last_rank", rank_at}}) + "}" + std::string(tail);
         write(added);
         m_end = end;
         m_last_rank = rank_at;
         m_head.clear();
-        m_ranks.push_back({who.rank, who.ranks, place.process, who.node, who.process, who.begun, who.begun_since_1970,
+        m_ranks.push_back({who.rank, who.ranks, process.number, who.node, who.process, who.begun, who.begun_since_1970,
                            has_messages, line});
         return true;
     }
@@ -546,13 +546,13 @@ class collection {
     }
 
     /// The rank; for a further program of the rank (`sh -c './prepare && ./solve'`) a number that nobody has.
-    [[nodiscard]] place_in_timeline place_of(const record::file_header& who) const {
-        place_in_timeline place{who.rank, 0};
-        const auto is_taken = [&](const known_rank& other) { return other.shown_as == place.process; };
-        while (std::any_of(m_ranks.begin(), m_ranks.end(), is_taken)) place.process += std::max(who.ranks, 1);
+    [[nodiscard]] timeline_process process_of(const record::file_header& who) const {
+        timeline_process process{who.rank, 0};
+        const auto is_taken = [&](const known_rank& other) { return other.shown_as == process.number; };
+        while (std::any_of(m_ranks.begin(), m_ranks.end(), is_taken)) process.number += std::max(who.ranks, 1);
         for (const auto& other : m_ranks)
-            if (other.rank == who.rank && other.has_messages) ++place.programs_before;
-        return place;
+            if (other.rank == who.rank && other.has_messages) ++process.programs_before;
+        return process;
     }
 
     /// The first rank's clock is the reference. Ranks of its node have the same; of others, what their messages tell

@@ -50,7 +50,7 @@ class reader {
         case record::kind::none: break;
         case record::kind::text: take_text(bytes); break;
         case record::kind::block:
-            if (auto* const told = add(m_into.blocks, bytes)) rename(told->place);
+            if (auto* const told = add(m_into.blocks, bytes)) rename(told->resource);
             break;
         case record::kind::transfer:
             if (auto* const told = add(m_into.transfers, bytes))
@@ -62,10 +62,10 @@ class reader {
         case record::kind::command_wait: (void)add(m_into.command_waits, bytes); break;
         case record::kind::firing:
             if (auto* const told = add(m_into.firings, bytes))
-                for (auto* const each : {&told->graph, &told->actor, &told->place}) rename(*each);
+                for (auto* const each : {&told->graph, &told->actor, &told->resource}) rename(*each);
             break;
         case record::kind::clock:
-            if (auto* const told = add(m_into.clocks, bytes)) rename(told->place);
+            if (auto* const told = add(m_into.clocks, bytes)) rename(told->resource);
             break;
         case record::kind::peer: (void)add(m_into.peers, bytes); break;
         case record::kind::level: (void)add(m_into.levels, bytes); break;
@@ -78,7 +78,7 @@ class reader {
 
     void take_command(std::vector<record::command>& to, std::string_view bytes) {
         if (auto* const told = add(to, bytes))
-            for (auto* const each : {&told->place, &told->name}) rename(*each);
+            for (auto* const each : {&told->resource, &told->name}) rename(*each);
     }
 
     void take_text(std::string_view bytes) {

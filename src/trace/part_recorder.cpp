@@ -30,14 +30,14 @@ void part_recorder::put(record::kind what, const void* first, std::size_t first_
         if (m_full) return;
         m_used = sizeof(record::chunk_header);
     }
-    auto* const place = m_chunk + m_used;
-    std::memcpy(place + sizeof(record::head), first, first_bytes);
-    if (rest_bytes != 0) std::memcpy(place + sizeof(record::head) + first_bytes, rest, rest_bytes);
+    auto* const target = m_chunk + m_used;
+    std::memcpy(target + sizeof(record::head), first, first_bytes);
+    if (rest_bytes != 0) std::memcpy(target + sizeof(record::head) + first_bytes, rest, rest_bytes);
     const record::head head{static_cast<std::uint32_t>(bytes), what};
     std::uint64_t word = 0;
     std::memcpy(&word, &head, sizeof word);
     // Whoever reads the file while this process writes it, or after it was killed, sees whole records only.
-    __atomic_store_n(reinterpret_cast<std::uint64_t*>(place), word, __ATOMIC_RELEASE);
+    __atomic_store_n(reinterpret_cast<std::uint64_t*>(target), word, __ATOMIC_RELEASE);
     m_used += needed;
 }
 
@@ -65,10 +65,10 @@ std::uint32_t part_recorder::number_of(std::string_view text) {
     return number;
 }
 
-std::uint32_t part_recorder::number_of_place(std::string_view place) {
-    if (place.empty()) return 0;
-    auto& known = m_places[(reinterpret_cast<std::uintptr_t>(place.data()) >> 5) % m_places.size()];
-    if (known.first != place.data()) known = {place.data(), number_of(place)};
+std::uint32_t part_recorder::number_of_resource(std::string_view resource) {
+    if (resource.empty()) return 0;
+    auto& known = m_resources[(reinterpret_cast<std::uintptr_t>(resource.data()) >> 5) % m_resources.size()];
+    if (known.first != resource.data()) known = {resource.data(), number_of(resource)};
     return known.number;
 }
 
@@ -78,7 +78,7 @@ void part_recorder::block_over(const transfer::block_span& what) {
                                            .bytes = what.bytes,
                                            .begin = nanoseconds(what.begin),
                                            .end = nanoseconds(what.end),
-                                           .place = number_of_place(what.place),
+                                           .resource = number_of_resource(what.resource),
                                            .flow = static_cast<std::uint16_t>(what.flow),
                                            .what = static_cast<std::uint8_t>(what.what),
                                            .failed = static_cast<std::uint8_t>(what.failed)});
@@ -119,7 +119,7 @@ void part_recorder::put_command(record::kind kind, std::uint64_t transfer, const
                               .started = what.started,
                               .ended = what.ended,
                               .seen = nanoseconds(what.seen),
-                              .place = number_of_place(what.place),
+                              .resource = number_of_resource(what.resource),
                               .name = number_of(what.name)});
 }
 
@@ -151,14 +151,14 @@ void part_recorder::firing_over(const transfer::firing_span& what) {
                                              .ended = what.ended,
                                              .graph = number_of(what.graph),
                                              .actor = number_of(what.actor),
-                                             .place = number_of(what.place)});
+                                             .resource = number_of(what.resource)});
 }
 
 void part_recorder::clock_seen(const transfer::clock_sample& what) {
     put(record::kind::clock, record::clock{.device = what.device,
                                            .before = nanoseconds(what.before),
                                            .after = nanoseconds(what.after),
-                                           .place = number_of(what.place)});
+                                           .resource = number_of(what.resource)});
 }
 
 void part_recorder::peer_seen(const transfer::peer_clock& what) {

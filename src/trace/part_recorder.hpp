@@ -48,7 +48,7 @@ class part_recorder final : public transfer::recorder {
     void put(record::kind what, const void* first, std::size_t first_bytes, const void* rest, std::size_t rest_bytes);
     [[nodiscard]] std::uint32_t number_of(std::string_view text);
     /// Of a text that lives as long as the process: found by its address.
-    [[nodiscard]] std::uint32_t number_of_place(std::string_view place);
+    [[nodiscard]] std::uint32_t number_of_resource(std::string_view resource);
     [[nodiscard]] std::uint32_t tell(std::string_view text);
     void put_command(record::kind what, std::uint64_t transfer, const transfer::command_span& seen);
 
@@ -60,11 +60,11 @@ class part_recorder final : public transfer::recorder {
     bool m_full = false;
     std::uint32_t m_last_text = 0;
     std::map<std::string, std::uint32_t, std::less<>> m_texts;
-    struct known_place {
+    struct known_resource {
         const char* first = nullptr;
         std::uint32_t number = 0;
     };
-    std::array<known_place, 8> m_places{};
+    std::array<known_resource, 8> m_resources{};
 };
 
 } // namespace causeway::trace

@@ -60,7 +60,7 @@ struct text {
 struct block {
     std::uint64_t transfer, offset, bytes;
     std::int64_t begin, end;
-    std::uint32_t place;
+    std::uint32_t resource;
     std::uint16_t flow;
     std::uint8_t what, failed;
 };
@@ -79,7 +79,7 @@ struct command {
     std::uint64_t number, queue, transfer;
     std::uint64_t queued, submitted, started, ended;
     std::int64_t seen;
-    std::uint32_t place, name;
+    std::uint32_t resource, name;
 };
 struct wait {
     std::uint64_t transfer, other;
@@ -89,12 +89,12 @@ struct command_wait {
 };
 struct firing {
     std::uint64_t number, started, ended;
-    std::uint32_t graph, actor, place, unused;
+    std::uint32_t graph, actor, resource, unused;
 };
 struct clock {
     std::uint64_t device;
     std::int64_t before, after;
-    std::uint32_t place, unused;
+    std::uint32_t resource, unused;
 };
 struct peer {
     std::int64_t least, most, when;

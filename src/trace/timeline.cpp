@@ -41,17 +41,17 @@ std::string time_text(std::int64_t nanoseconds) {
 }
 
 /// Where an arrow may begin or end.
-struct slice_place {
+struct slice_position {
     std::size_t lane = 0;
     std::int64_t begin = 0, end = 0;
 };
 
 class event_writer {
   public:
-    event_writer(const part_content& part, const clock_line& to_reference, place_in_timeline place)
-        : m_part(part), m_reference(to_reference), m_place(place) {
+    event_writer(const part_content& part, const clock_line& to_reference, timeline_process process)
+        : m_part(part), m_reference(to_reference), m_process(process) {
         for (const auto& each : part.clocks) {
-            auto& line = m_devices[each.place];
+            auto& line = m_devices[each.resource];
             const auto device = static_cast<std::int64_t>(each.device);
             line.add(device, each.before - device, each.after - device);
         }
@@ -87,7 +87,7 @@ class event_writer {
         if (!m_text.empty()) m_text += ",\n";
         m_text += R"({"ph":")";
         m_text += phase;
-        m_text += R"(","name":)" + json_text(name) + R"(,"pid":)" + std::to_string(m_place.process) + R"(,"tid":)" +
+        m_text += R"(","name":)" + json_text(name) + R"(,"pid":)" + std::to_string(m_process.number) + R"(,"tid":)" +
                   std::to_string(lane);
         m_text += rest;
         m_text += '}';
@@ -100,8 +100,8 @@ class event_writer {
                 time_text(end - begin) + (what.details.empty() ? "" : R"(,"args":)" + json_text(what.details)));
     }
 
-    void put_arrow(const char* category, const std::string& id, const slice_place& from, std::int64_t leaves,
-                   const slice_place& to, std::int64_t arrives) {
+    void put_arrow(const char* category, const std::string& id, const slice_position& from, std::int64_t leaves,
+                   const slice_position& to, std::int64_t arrives) {
         put_arrow_end("s", category, id, from.lane, m_reference.of(leaves));
         // One that would fly back in time, by the errors of clocks, is not drawn by anybody.
         put_arrow_end("f", category, id, to.lane, std::max(m_reference.of(arrives), m_reference.of(leaves)));
@@ -115,15 +115,15 @@ class event_writer {
     }
 
     /// The other end is in the part of another rank.
-    void put_message(const record::transfer& told, const slice_place& at) {
+    void put_message(const record::transfer& told, const slice_position& at) {
         const bool sends = told.message_rank == m_part.header.rank && m_part.text(told.target).starts_with("rank ");
         auto id = std::to_string(told.message_rank) + "." + std::to_string(told.message);
-        if (m_place.programs_before > 0) id += "." + std::to_string(m_place.programs_before);
+        if (m_process.programs_before > 0) id += "." + std::to_string(m_process.programs_before);
         sends ? put_arrow_end("s", "message", id, at.lane, m_reference.of(at.begin))
               : put_arrow_end("f", "message", id, at.lane, m_reference.of(std::max(at.begin, at.end - 1)));
     }
 
-    std::string own_id(std::uint64_t number) { return std::to_string(m_place.process) + "." + std::to_string(number); }
+    std::string own_id(std::uint64_t number) { return std::to_string(m_process.number) + "." + std::to_string(number); }
 
     /// What the process is known to have lived until.
     [[nodiscard]] std::int64_t last_moment() const {
@@ -152,14 +152,14 @@ class event_writer {
         auto each = told;
         const bool is_pending = each.ended == 0;
         if (is_pending) each.ended = last_moment();
-        auto& place = m_transfers[{each.transfer, each.flow}];
+        auto& position = m_transfers[{each.transfer, each.flow}];
         const bool ran = each.started != 0;
-        place = {0, ran ? each.started : is_pending ? each.queued : each.ended, each.ended};
+        position = {0, ran ? each.started : is_pending ? each.queued : each.ended, each.ended};
         json details{{"transfer", each.transfer},
                      {"flow", each.flow},
                      {"bytes", each.bytes},
                      {"moved", each.moved},
-                     {"waited_us", static_cast<double>(place.begin - each.queued) / 1e3}};
+                     {"waited_us", static_cast<double>(position.begin - each.queued) / 1e3}};
         if (each.strategy != 0) {
             details["strategy"] = m_part.text(each.strategy);
             details["block"] = each.block_bytes;
@@ -180,42 +180,42 @@ class event_writer {
         const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
         const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
         auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
-        lane.push_back({place.begin, place.end, is_own ? "measuring: " + name : name,
+        lane.push_back({position.begin, position.end, is_own ? "measuring: " + name : name,
                         is_own             ? "measuring"
                         : is_pending       ? "pending"
                         : each.status != 0 ? "failure"
                                            : "transfer",
-                        std::move(details), &place.lane, each.queued});
+                        std::move(details), &position.lane, each.queued});
     }
 
     void add_blocks() {
         for (const auto& each : m_part.blocks) {
             if (each.what >= activity_names.size()) continue;
             const std::string what(activity_names[each.what]);
-            const auto& place = m_part.text(each.place);
+            const auto& resource = m_part.text(each.resource);
             json details{{"transfer", each.transfer}, {"flow", each.flow}};
             if (static_cast<activity>(each.what) != activity::meet) {
                 details["offset"] = each.offset;
                 details["bytes"] = each.bytes;
             }
             if (each.failed != 0) details["failed"] = true;
-            m_tracks[{3, (place.empty() ? "" : place + ": ") + what}].push_back(
+            m_tracks[{3, (resource.empty() ? "" : resource + ": ") + what}].push_back(
                 {each.begin, each.end, what, each.failed != 0 ? "failure" : "block", std::move(details)});
         }
     }
 
     /// A device whose clock nobody has compared with ours: nothing has ended after it was seen to have.
     void learn_clock(const record::command& told) {
-        if (told.ended == 0 || m_devices.count(told.place) != 0) return;
-        auto& least = m_guessed.try_emplace(told.place, INT64_MAX).first->second;
+        if (told.ended == 0 || m_devices.count(told.resource) != 0) return;
+        auto& least = m_guessed.try_emplace(told.resource, INT64_MAX).first->second;
         least = std::min(least, told.seen - static_cast<std::int64_t>(told.ended));
     }
 
-    [[nodiscard]] std::int64_t host_time(std::uint32_t place, std::uint64_t device_time) const {
+    [[nodiscard]] std::int64_t host_time(std::uint32_t resource, std::uint64_t device_time) const {
         const auto time = static_cast<std::int64_t>(device_time);
-        const auto known = m_devices.find(place);
+        const auto known = m_devices.find(resource);
         if (known != m_devices.end()) return known->second.of(time);
-        const auto guessed = m_guessed.find(place);
+        const auto guessed = m_guessed.find(resource);
         return time + (guessed != m_guessed.end() ? guessed->second : 0);
     }
 
@@ -229,12 +229,12 @@ class event_writer {
         const auto key = std::make_tuple(told.queue, told.started, told.ended);
         const auto [known, is_new] = m_command_of.try_emplace(key, m_commands.size());
         if (!is_new) return known->second;
-        auto end = host_time(told.place, told.ended), begin = host_time(told.place, told.started);
+        auto end = host_time(told.resource, told.ended), begin = host_time(told.resource, told.started);
         const auto late = std::max<std::int64_t>(0, end - told.seen);
         begin -= late;
         end -= late;
         m_commands.push_back({0, begin, end});
-        m_ends_of_queue[told.queue].emplace(host_time(told.place, told.ended), known->second);
+        m_ends_of_queue[told.queue].emplace(host_time(told.resource, told.ended), known->second);
         const auto& name = m_part.text(told.name);
         m_named.push_back({told, name.empty() ? "command" : name, begin, end});
         return known->second;
@@ -247,7 +247,8 @@ class event_writer {
             if (m_part.text(each.name) != "marker") (void)slice_of(each);
         for (std::size_t i = 0; i < m_named.size(); ++i) {
             const auto& [told, name, begin, end] = m_named[i];
-            const auto track_name = m_part.text(told.place) + ": queue " + std::to_string(number_of_queue(told.queue));
+            const auto track_name = m_part.text(told.resource) + ": queue " +
+                                    std::to_string(number_of_queue(told.queue));
             json details;
             if (told.queued != 0 && told.started >= told.queued)
                 details["in_queue_us"] = static_cast<double>(told.started - told.queued) / 1e3;
@@ -257,10 +258,10 @@ class event_writer {
 
     void add_firings() {
         for (const auto& each : m_part.firings) {
-            const bool on_device = each.place != 0;
-            const auto begin = on_device ? host_time(each.place, each.started)
+            const bool on_device = each.resource != 0;
+            const auto begin = on_device ? host_time(each.resource, each.started)
                                          : static_cast<std::int64_t>(each.started);
-            const auto end = on_device ? host_time(each.place, each.ended) : static_cast<std::int64_t>(each.ended);
+            const auto end = on_device ? host_time(each.resource, each.ended) : static_cast<std::int64_t>(each.ended);
             const auto& graph = m_part.text(each.graph);
             m_tracks[{2, graph + ": " + m_part.text(each.actor)}].push_back(
                 {begin, end, m_part.text(each.actor), "firing", json{{"number", each.number}}});
@@ -282,10 +283,10 @@ class event_writer {
     /// shown before it as far as the lane has room: of a program that is far ahead, hundreds wait at once.
     void add_lanes() {
         const auto& who = m_part.header;
-        const auto program = m_place.process == who.rank ? "" : ", process " + std::to_string(who.process);
+        const auto program = m_process.number == who.rank ? "" : ", process " + std::to_string(who.process);
         put("M", "process_name", 0,
             R"(,"args":{"name":)" + json_text("rank " + std::to_string(who.rank) + program + " on " + who.host) + "}");
-        put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(m_place.process) + "}");
+        put("M", "process_sort_index", 0, R"(,"args":{"sort_index":)" + std::to_string(m_process.number) + "}");
         std::size_t next_lane = 1;
         for (auto& [name, slices] : m_tracks) {
             std::stable_sort(slices.begin(), slices.end(),
@@ -320,14 +321,15 @@ class event_writer {
         if (m_part.text(told.name) != "marker") return slice_of(told);
         const auto queue = m_ends_of_queue.find(told.queue);
         if (queue == m_ends_of_queue.end()) return {};
-        const auto behind = queue->second.upper_bound(told.ended != 0 ? host_time(told.place, told.ended) : told.seen);
+        const auto behind = queue->second.upper_bound(told.ended != 0 ? host_time(told.resource, told.ended)
+                                                                      : told.seen);
         if (behind == queue->second.begin()) return {};
         return std::prev(behind)->second;
     }
 
     void add_arrows() {
         std::uint64_t number = 0;
-        const auto last_of = [](const slice_place& from) { return std::max(from.begin, from.end - 1); };
+        const auto last_of = [](const slice_position& from) { return std::max(from.begin, from.end - 1); };
         const auto each_flow = [&](std::uint64_t transfer, auto&& act) {
             for (auto at = m_transfers.lower_bound({transfer, 0});
                  at != m_transfers.end() && at->first.first == transfer; ++at)
@@ -337,13 +339,13 @@ class event_writer {
             const auto found = awaited(each);
             if (!found) continue;
             const auto& from = m_commands[*found];
-            each_flow(each.transfer, [&](const slice_place& to) {
+            each_flow(each.transfer, [&](const slice_position& to) {
                 put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
             });
         }
         for (const auto& each : m_part.waits_for_transfers)
-            each_flow(each.other, [&](const slice_place& from) {
-                each_flow(each.transfer, [&](const slice_place& to) {
+            each_flow(each.other, [&](const slice_position& from) {
+                each_flow(each.transfer, [&](const slice_position& to) {
                     put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
                 });
             });
@@ -351,7 +353,7 @@ class event_writer {
             const auto found = m_by_number.find(each.number);
             if (found == m_by_number.end()) continue;
             const auto& to = m_commands[found->second];
-            each_flow(each.transfer, [&](const slice_place& from) {
+            each_flow(each.transfer, [&](const slice_position& from) {
                 put_arrow("waits for", own_id(++number), from, last_of(from), to, to.begin);
             });
         }
@@ -370,12 +372,12 @@ class event_writer {
 
     const part_content& m_part;
     const clock_line& m_reference;
-    place_in_timeline m_place;
+    timeline_process m_process;
     std::string m_text;
     std::map<track, std::vector<slice>> m_tracks;
-    std::map<std::pair<std::uint64_t, std::uint32_t>, slice_place> m_transfers;
-    std::map<std::uint32_t, clock_line> m_devices; // by place
-    std::map<std::uint32_t, std::int64_t> m_guessed; // by place, for those without samples
+    std::map<std::pair<std::uint64_t, std::uint32_t>, slice_position> m_transfers;
+    std::map<std::uint32_t, clock_line> m_devices; // by resource
+    std::map<std::uint32_t, std::int64_t> m_guessed; // by resource, for those without samples
     std::map<std::uint64_t, std::size_t> m_queues; // their numbers
     std::map<std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>, std::size_t> m_command_of; // queue and times
     std::map<std::uint64_t, std::map<std::int64_t, std::size_t>> m_ends_of_queue; // by the host's time
@@ -386,13 +388,13 @@ class event_writer {
         std::int64_t begin, end;
     };
     std::vector<named_command> m_named; // beside m_commands
-    std::vector<slice_place> m_commands;
+    std::vector<slice_position> m_commands;
 };
 
 } // namespace
 
-std::string trace_events(const part_content& part, const clock_line& to_reference, place_in_timeline place) {
-    return event_writer(part, to_reference, place).all();
+std::string trace_events(const part_content& part, const clock_line& to_reference, timeline_process process) {
+    return event_writer(part, to_reference, process).all();
 }
 
 } // namespace causeway::trace

@@ -10,8 +10,8 @@
 namespace causeway::trace {
 
 /// What keeps the programs of a rank, and their arrows, apart.
-struct place_in_timeline {
-    int process = 0;         ///< the rank, for its first program
+struct timeline_process {
+    int number = 0;          ///< the rank, for its first program
     int programs_before = 0; ///< of the rank, with messages
 };
 
@@ -19,6 +19,6 @@ struct place_in_timeline {
 /// process are lanes: transfers, and what each device, file system and peer does for them; then the program's commands,
 /// by queue, and the firings of graphs.
 [[nodiscard]] std::string trace_events(const part_content& part, const clock_line& to_reference,
-                                       place_in_timeline place);
+                                       timeline_process process);
 
 } // namespace causeway::trace

@@ -68,7 +68,7 @@ struct endpoint_traits {
     std::size_t largest_block = std::numeric_limits<std::size_t>::max();
     /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
     /// nothing is known; else the text lives as long as the process.
-    std::string_view place;
+    std::string_view resource;
     /// The device, if windows of it can be had.
     device_name device;
     /// Its bytes lie in such a window themselves.

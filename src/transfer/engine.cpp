@@ -147,7 +147,7 @@ bool engine::step() {
     }
     if (m_kept && now >= m_next_trim && !m_keeps_all) {
         m_kept = m_pool.trim();
-        if (m_commands.empty()) m_places.release();
+        if (m_commands.empty()) m_command_memory.release();
         for (auto* const source : m_sources) m_kept |= source->trim(now);
         m_next_trim = now + milliseconds(std::max<std::uint64_t>(10, m_options[option::keep] / 4));
     }

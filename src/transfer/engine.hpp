@@ -143,8 +143,8 @@ class engine {
     std::vector<progress_source*> m_sources;
     recorder* m_recorder = nullptr;
     std::size_t m_held_told = 0; // to it
-    std::pmr::unsynchronized_pool_resource m_places; // of that map
-    commands m_commands{&m_places}; // all that are not ended
+    std::pmr::unsynchronized_pool_resource m_command_memory; // of that map
+    commands m_commands{&m_command_memory}; // all that are not ended
     hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready, m_next_turn;

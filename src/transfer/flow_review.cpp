@@ -44,8 +44,8 @@ void flow_review::teach(tuner& pupil, bool was_alone) const {
     const bool has_rank = way().touches(medium::rank);
     const auto learn = [&](const endpoint_traits& end, operation what, const sample_pair& seen) {
         // Figures of a device are those of its commands.
-        if (end.place.empty() || end.maps_at_once || (has_rank && end.kind == medium::device)) return;
-        for (const auto& each : seen) pupil.learn(end.place, what, each);
+        if (end.resource.empty() || end.maps_at_once || (has_rank && end.kind == medium::device)) return;
+        for (const auto& each : seen) pupil.learn(end.resource, what, each);
     };
     switch (source.kind) {
     case medium::device: learn(source, chosen->map_source ? operation::map_out : operation::copy_out, from); break;
@@ -68,12 +68,12 @@ void flow_review::teach(tuner& pupil, bool was_alone) const {
 
 void flow_review::teach_link(tuner& pupil) const {
     const auto learn = [&](const endpoint_traits& end, operation what, side where) {
-        if (end.place.empty()) return;
-        const auto known = pupil.find(end.place, what);
+        if (end.resource.empty()) return;
+        const auto known = pupil.find(end.resource, what);
         for (const auto& each : m_flow.m_timer.samples(where)) {
             // It waited for a kernel: that is no property of the link, which plans would shun for ever.
             if (known && each.seconds > longest_of_a_link * known->seconds(each.bytes)) continue;
-            pupil.learn(end.place, what, each);
+            pupil.learn(end.resource, what, each);
         }
     };
     const auto &source = m_flow.m_source_traits, &target = m_flow.m_target_traits;

@@ -30,13 +30,13 @@ void flow_trace::use(recorder* to, std::uint64_t transfer, unsigned flow) {
 }
 
 void flow_trace::planned(const endpoint_traits& source, const endpoint_traits& target, const plan& chosen) {
-    m_ends[0] = {moves_of(side::source, source.kind, chosen.direct), source.kind, chosen.map_source, source.place};
-    m_ends[1] = {moves_of(side::target, target.kind, chosen.direct), target.kind, chosen.map_target, target.place};
+    m_ends[0] = {moves_of(side::source, source.kind, chosen.direct), source.kind, chosen.map_source, source.resource};
+    m_ends[1] = {moves_of(side::target, target.kind, chosen.direct), target.kind, chosen.map_target, target.resource};
 }
 
 void flow_trace::tell(side where, activity what, time_point begun, std::size_t offset, std::size_t bytes,
                       bool failed) const {
-    m_to->block_over({m_transfer, m_flow, what, at(where).place, offset, bytes, begun, m_to->now(), failed});
+    m_to->block_over({m_transfer, m_flow, what, at(where).resource, offset, bytes, begun, m_to->now(), failed});
 }
 
 void flow_trace::block_over(side where, time_point begun, std::size_t offset, std::size_t bytes, bool failed) const {

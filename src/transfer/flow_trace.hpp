@@ -35,7 +35,7 @@ class flow_trace {
         activity moves{};
         medium kind{};
         bool maps = false;
-        std::string_view place;
+        std::string_view resource;
     };
     [[nodiscard]] const end& at(side where) const { return m_ends[static_cast<std::size_t>(where)]; }
     void tell(side where, activity what, time_point begun, std::size_t offset, std::size_t bytes, bool failed) const;

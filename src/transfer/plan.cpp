@@ -78,7 +78,7 @@ plan planner::choose(const route& way) const {
     // What figures of one stage at a time promise of stages that share processors and caches does not come true
     // (decision 5).
     if (m_tuner == nullptr || m_tuner->mode() == tuner_mode::off || has_no_figures || way.goes_through_caches() ||
-        way.source.place.empty() || way.target.place.empty() || way.bytes == 0)
+        way.source.resource.empty() || way.target.resource.empty() || way.bytes == 0)
         return suitable;
     const auto& found = decide(way);
     if (!found.has_figures) return suitable;
@@ -167,20 +167,20 @@ const planner::decision& planner::decide(const route& way) const {
         return static_cast<unsigned>(end.kind) << 3 | unsigned{end.maps_at_once} << 2 | unsigned{end.can_map} << 1 |
                unsigned{end.has_memory};
     };
-    const situation key{way.source.place,
-                        way.target.place,
+    const situation key{way.source.resource,
+                        way.target.resource,
                         class_of(way.bytes),
                         way.largest_block,
                         unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 |
                             kind_of(way.target),
                         way.lanes};
-    const auto [place, is_new] = m_decisions.try_emplace(key);
+    const auto [entry, is_new] = m_decisions.try_emplace(key);
     if (is_new) {
         auto typical = way;
         typical.bytes = size_of_class(key.size_class);
-        place->second = search(typical);
+        entry->second = search(typical);
     }
-    return place->second;
+    return entry->second;
 }
 
 planner::decision planner::search(const route& way) const {

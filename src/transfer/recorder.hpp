@@ -22,7 +22,7 @@ struct block_span {
     std::uint64_t transfer = 0;
     unsigned flow = 0;
     activity what{};
-    std::string_view place; ///< as the tuner knows it; may be empty; lives as long as the process
+    std::string_view resource; ///< as the tuner knows it; may be empty; lives as long as the process
     std::size_t offset = 0, bytes = 0;
     time_point begin, end; ///< as the engine sees them
     bool failed = false;
@@ -49,7 +49,7 @@ struct transfer_span {
 struct command_span {
     std::uint64_t number = 0; ///< among those that are watched, from 1; 0 of others
     std::uint64_t queue = 0;  ///< its handle
-    std::string_view place; ///< lives as long as the process
+    std::string_view resource; ///< lives as long as the process
     std::string_view name;
     std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
     time_point seen; ///< complete, by the host
@@ -57,14 +57,14 @@ struct command_span {
 
 /// At some moment between the two host times the device's clock said `device`.
 struct clock_sample {
-    std::string_view place;
+    std::string_view resource;
     std::uint64_t device = 0;
     time_point before, after;
 };
 
-/// A firing of a graph's actor, in the times of its device (`place`), or of the host if that is empty.
+/// A firing of a graph's actor, in the times of its device (`resource`), or of the host if that is empty.
 struct firing_span {
-    std::string_view graph, actor, place;
+    std::string_view graph, actor, resource;
     std::uint64_t number = 0, started = 0, ended = 0;
 };
 

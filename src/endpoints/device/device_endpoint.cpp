@@ -147,7 +147,7 @@ class range_endpoint final : public device_endpoint,
         return {.kind = medium::device,
                 .can_map = readable && facts.host_memory,
                 .maps_at_once = readable && first() != nullptr,
-                .place = facts.identity,
+                .resource = facts.identity,
                 .device = device_name(),
                 .in_window = is_in_window()};
     }

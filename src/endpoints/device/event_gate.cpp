@@ -72,7 +72,7 @@ class event_gate final : public transfer::gate {
         const auto found = cl::times_of(m_event.get());
         if (found.name.empty()) return {}; // a user event: whoever sets it is not seen
         return transfer::command_span{.queue = reinterpret_cast<std::uintptr_t>(found.queue),
-                                      .place = found.place,
+                                      .resource = found.resource,
                                       .name = found.name,
                                       .queued = found.queued,
                                       .submitted = found.submitted,

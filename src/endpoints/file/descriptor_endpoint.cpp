@@ -22,12 +22,12 @@ class descriptor_endpoint final : public transfer::endpoint {
     descriptor_endpoint(file_services services, descriptor fd, off_t offset, std::size_t bytes, access mode,
                         bool direct)
         : m_fd(std::move(fd)), m_range{m_fd.get(), offset, bytes}, m_blocks(services, m_fd.get()),
-          m_place(file_system_of(m_fd.get())), m_mode(mode) {
+          m_resource(file_system_of(m_fd.get())), m_mode(mode) {
         m_blocks.prepare(m_range, direct);
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        transfer::endpoint_traits known{.kind = transfer::medium::file, .place = m_place};
+        transfer::endpoint_traits known{.kind = transfer::medium::file, .resource = m_resource};
         if (m_mode == access::write) known.most_lanes = m_blocks.most_writers();
         return known;
     }
@@ -65,7 +65,7 @@ class descriptor_endpoint final : public transfer::endpoint {
     std::string m_name; // once it is closed
     file_range m_range;
     file_blocks m_blocks;
-    std::string_view m_place;
+    std::string_view m_resource;
     access m_mode;
 };
 

@@ -94,7 +94,7 @@ class regular_file_endpoint final : public stdio_endpoint {
         : stdio_endpoint(services, file, mode), m_blocks(services, ::fileno(file)) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        transfer::endpoint_traits known{.kind = transfer::medium::file, .place = m_place};
+        transfer::endpoint_traits known{.kind = transfer::medium::file, .resource = m_resource};
         if (mode() == access::write) known.most_lanes = m_blocks.most_writers();
         return known;
     }
@@ -204,7 +204,7 @@ class regular_file_endpoint final : public stdio_endpoint {
     }
 
     transfer::open_request m_asked;
-    std::string_view m_place = file_system_of(::fileno(file()));
+    std::string_view m_resource = file_system_of(::fileno(file()));
     file_range m_range;
     file_blocks m_blocks;
     std::optional<closing> m_left;

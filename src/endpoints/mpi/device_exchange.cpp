@@ -37,7 +37,7 @@ void device_exchange::look() {
 }
 
 void device_exchange::hear(int from, const note& said, descriptor shared) {
-    const place where{from, said.key};
+    const window_key where{from, said.key};
     const auto ours = m_ours.find(where);
     switch (said.about) {
     case subject::offer: {
@@ -133,7 +133,7 @@ void device_exchange::offer(int rank, const std::byte* first) {
 }
 
 void device_exchange::retire() {
-    std::vector<place> gone;
+    std::vector<window_key> gone;
     std::erase_if(m_ours, [&](const auto& each) {
         if (!each.second.window.expired()) return false;
         if (each.second.is != state::refused) gone.push_back(each.first);

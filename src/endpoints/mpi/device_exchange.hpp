@@ -52,7 +52,7 @@ class device_exchange {
     void offer(int rank, const std::byte* first);
     /// Tells who has windows open that are gone here.
     void retire();
-    /// Our window and the place in it of a block.
+    /// Our window, and where in it a block lies.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 
     /// A window of `rank` that is open here; null if it is not.
@@ -82,7 +82,7 @@ class device_exchange {
         std::shared_ptr<bridge::known_window> window;
         std::set<bridge::device_uuid> shown; // our devices that its rank knows to fill it
     };
-    using place = std::pair<int, std::uint64_t>; // rank and key
+    using window_key = std::pair<int, std::uint64_t>; // rank and key
 
     /// What is said of a window, in the order of its life.
     enum class subject : std::uint32_t { offer, opened, refused, fills, retired };
@@ -104,8 +104,8 @@ class device_exchange {
     std::unique_ptr<comm::node_post> m_post;
     int m_own_rank = -1;
     std::set<int> m_fillers, m_unreached;
-    std::map<place, handed_out> m_ours;
-    std::map<place, opened> m_theirs;
+    std::map<window_key, handed_out> m_ours;
+    std::map<window_key, opened> m_theirs;
     std::map<int, std::deque<note>> m_unsent; // by rank; none of them is empty
 };
 

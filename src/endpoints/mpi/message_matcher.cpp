@@ -48,8 +48,8 @@ message_matcher::entries::iterator message_matcher::first_fit(const message& whi
     for_patterns(which.source, which.tag, [&](int source, int tag) {
         const auto found = m_patterns.lower_bound({source, tag, 0});
         if (found == m_patterns.end() || std::get<0>(*found) != source || std::get<1>(*found) != tag) return;
-        const auto place = std::get<2>(*found);
-        if (first == m_receives.end() || place < first->first) first = m_receives.find(place);
+        const auto position = std::get<2>(*found);
+        if (first == m_receives.end() || position < first->first) first = m_receives.find(position);
     });
     return first;
 }
@@ -68,15 +68,15 @@ bool message_matcher::can_have(entries::iterator fit, const message& which) cons
 }
 
 message_matcher::entries::iterator message_matcher::entry_of(const receiver& who) {
-    const auto found = m_places_of.find(&who);
-    return found != m_places_of.end() ? m_receives.find(found->second) : m_receives.end();
+    const auto found = m_position_of.find(&who);
+    return found != m_position_of.end() ? m_receives.find(found->second) : m_receives.end();
 }
 
 void message_matcher::enter(receiver& who, int source, int tag) {
-    const auto place = ++m_entered;
-    m_receives.emplace_hint(m_receives.end(), place, entry{&who, source, tag, state::gated});
-    m_patterns.insert({source, tag, place});
-    m_places_of.emplace(&who, place);
+    const auto position = ++m_entered;
+    m_receives.emplace_hint(m_receives.end(), position, entry{&who, source, tag, state::gated});
+    m_patterns.insert({source, tag, position});
+    m_position_of.emplace(&who, position);
 }
 
 void message_matcher::open_early(receiver& who) {
@@ -115,12 +115,12 @@ void message_matcher::put_back(receiver& who, message&& found) {
 }
 
 void message_matcher::remove(entries::iterator receive) {
-    const auto place = receive->first;
+    const auto position = receive->first;
     auto& which = receive->second;
     if (which.now == state::matched_early) drop_early(which);
-    m_changes.push_back({change::of::receive, which.source, which.tag, place});
-    m_patterns.erase({which.source, which.tag, place});
-    m_places_of.erase(which.who);
+    m_changes.push_back({change::of::receive, which.source, which.tag, position});
+    m_patterns.erase({which.source, which.tag, position});
+    m_position_of.erase(which.who);
     m_receives.erase(receive);
 }
 
@@ -176,15 +176,15 @@ bool message_matcher::withdrawn(int source, std::uint64_t sender) {
     if (found == m_announced.end() || std::get<0>(found->first) != source || std::get<1>(found->first) != sender)
         return false;
     const auto arrival = std::get<2>(found->first);
-    const auto place = found->second;
-    if (place == 0) {
+    const auto position = found->second;
+    if (position == 0) {
         (void)take(m_messages.find(arrival));
     } else {
-        const auto early = m_receives.find(place);
+        const auto early = m_receives.find(position);
         if (!early->second.who->withdrawn()) return false;
         drop_early(early->second);
         early->second.now = state::early;
-        m_changes.push_back({change::of::opening, 0, 0, place});
+        m_changes.push_back({change::of::opening, 0, 0, position});
     }
     settle();
     return true;
@@ -218,7 +218,7 @@ void message_matcher::follow(const change& up) {
         (void)try_message(m_waiting.oldest(up.source, any_tag));
         return;
     case change::of::opening:
-        if (const auto found = m_receives.find(up.place); found != m_receives.end()) try_receive(found);
+        if (const auto found = m_receives.find(up.position); found != m_receives.end()) try_receive(found);
         return;
     case change::of::receive: try_behind(up); return;
     }
@@ -234,10 +234,10 @@ bool message_matcher::try_message(std::optional<std::uint64_t> arrival, std::opt
 }
 
 void message_matcher::try_receive(entries::iterator receive) {
-    const auto place = receive->first;
+    const auto position = receive->first;
     const auto tag = receive->second.tag;
     // The oldest of all is the one, but where that waits for another receive.
-    if (try_message(m_waiting.oldest(receive->second.source, tag), place) || receive->second.source != any_source)
+    if (try_message(m_waiting.oldest(receive->second.source, tag), position) || receive->second.source != any_source)
         return;
     if (!m_waiting.oldest(any_source, tag)) return;
     std::optional<std::uint64_t> best;
@@ -245,9 +245,9 @@ void message_matcher::try_receive(entries::iterator receive) {
         const auto oldest = m_waiting.oldest(*source, tag);
         if (!oldest || (best && *best < *oldest)) continue;
         const auto& which = m_messages.find(*oldest)->second;
-        if (const auto fit = first_fit(which); fit->first == place && can_have(fit, which)) best = oldest;
+        if (const auto fit = first_fit(which); fit->first == position && can_have(fit, which)) best = oldest;
     }
-    (void)try_message(best, place);
+    (void)try_message(best, position);
 }
 
 void message_matcher::try_behind(const change& gone) {
@@ -256,15 +256,15 @@ void message_matcher::try_behind(const change& gone) {
         (void)try_message(m_waiting.oldest(gone.source, gone.tag));
         return;
     }
-    for (auto each = m_receives.upper_bound(gone.place); each != m_receives.end();) {
-        const auto place = each->first;
+    for (auto each = m_receives.upper_bound(gone.position); each != m_receives.end();) {
+        const auto position = each->first;
         const auto& next = each->second;
         // Behind one that all of those messages fit there is none for them.
         const bool takes_all = (next.source == any_source || next.source == gone.source) &&
                                (next.tag == any_tag || next.tag == gone.tag);
         if (next.now == state::early || next.now == state::open) try_receive(each);
         if (takes_all) return;
-        each = m_receives.upper_bound(place);
+        each = m_receives.upper_bound(position);
     }
 }
 

@@ -34,7 +34,7 @@ struct message {
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
     const char* fault = nullptr;    ///< what its header says that cannot be; the receive that it meets fails
-    std::uint64_t arrival = 0;      ///< place among all messages; the matcher's
+    std::uint64_t arrival = 0;      ///< position among all messages; the matcher's
 };
 
 /// A receive that waits for its message.
@@ -51,7 +51,7 @@ class receiver {
 /// Messages by what a receive may ask for.
 class message_index {
   public:
-    explicit message_index(std::pmr::memory_resource& places) : m_keys(&places) {}
+    explicit message_index(std::pmr::memory_resource& pool) : m_keys(&pool) {}
     void insert(const message& which);
     void erase(const message& which);
     /// The arrival of the oldest message from `source` with `tag`. Both may be wildcards, which are not meant for the
@@ -112,7 +112,7 @@ class message_matcher {
     struct change {
         enum class of { message, receive, opening } what;
         int source, tag;
-        std::uint64_t place; // of the receive
+        std::uint64_t position; // of the receive
     };
 
     [[nodiscard]] entries::iterator entry_of(const receiver& who);
@@ -135,16 +135,16 @@ class message_matcher {
     void try_receive(entries::iterator receive);
     void try_behind(const change& gone);
 
-    std::pmr::unsynchronized_pool_resource m_places;
-    entries m_receives{&m_places};
-    std::pmr::set<std::tuple<int, int, std::uint64_t>> m_patterns{&m_places}; // source, tag, place in m_receives
-    std::pmr::map<const receiver*, std::uint64_t> m_places_of{&m_places}; // in m_receives
+    std::pmr::unsynchronized_pool_resource m_pool;
+    entries m_receives{&m_pool};
+    std::pmr::set<std::tuple<int, int, std::uint64_t>> m_patterns{&m_pool}; // source, tag, position in m_receives
+    std::pmr::map<const receiver*, std::uint64_t> m_position_of{&m_pool}; // in m_receives
     std::uint64_t m_entered = 0;
-    messages m_messages{&m_places};
-    message_index m_waiting{m_places}, m_early{m_places};
-    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; place of the
+    messages m_messages{&m_pool};
+    message_index m_waiting{m_pool}, m_early{m_pool};
+    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; position of the
     // receive or 0.
-    std::pmr::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::uint64_t> m_announced{&m_places};
+    std::pmr::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::uint64_t> m_announced{&m_pool};
     std::uint64_t m_arrivals = 0;
     std::vector<change> m_changes;
     bool m_is_settling = false;

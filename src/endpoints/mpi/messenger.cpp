@@ -446,7 +446,7 @@ void messenger::repeat(time_point now) {
 }
 
 void messenger::withdraw(int space, int rank, wire_header header) {
-    m_withdrawn.emplace(header.sender, place{space, rank});
+    m_withdrawn.emplace(header.sender, recipient{space, rank});
     header.what = wire_header::kind::withdraw;
     say(space, rank, header);
 }

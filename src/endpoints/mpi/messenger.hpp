@@ -280,10 +280,10 @@ class messenger final : public transfer::progress_source {
     std::vector<std::unique_ptr<control_send>> m_lost;
     std::vector<std::uint64_t> m_again;
     time_point m_next_repeat;
-    struct place {
+    struct recipient {
         int space, rank;
     };
-    std::map<std::uint64_t, place> m_withdrawn; // sends whose answer is still to come
+    std::map<std::uint64_t, recipient> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone
     transfer::recorder* m_recorder = nullptr;
     std::optional<peer_clocks> m_clocks; // if it records

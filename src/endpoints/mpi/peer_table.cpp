@@ -13,10 +13,10 @@ void peer_table::close(int space) {
     std::erase_if(m_peers, [&](const auto& each) { return each.first.first == space; });
 }
 
-std::string_view peer_table::place_of(int space, int peer) const {
+std::string_view peer_table::resource_of(int space, int peer) const {
     const auto known = m_peers.find({space, peer});
     if (known == m_peers.end() || m_port.library().empty()) return {};
-    return known->second.on_node ? m_node_place : m_network_place;
+    return known->second.on_node ? m_node_resource : m_network_resource;
 }
 
 end_kind peer_table::near(int space, int rank, end_kind peer::* which) {

@@ -38,7 +38,7 @@ class peer_table {
     void close(int space);
 
     /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
-    [[nodiscard]] std::string_view place_of(int space, int peer) const;
+    [[nodiscard]] std::string_view resource_of(int space, int peer) const;
     /// The end of the last message at `peer`, in that direction, if that is on this node and memory can be shared with
     /// it, as far as is known; else host. For any_source the least of all ranks that were heard.
     [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
@@ -69,8 +69,8 @@ class peer_table {
     std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
     std::map<int, out_of_reach> m_apart; // and those with whom one of the two cannot: messages that are planned without
                                          // windows
-    std::string m_node_place = "ranks of a node, " + std::string(m_port.library());
-    std::string m_network_place = "ranks of other nodes, " + std::string(m_port.library());
+    std::string m_node_resource = "ranks of a node, " + std::string(m_port.library());
+    std::string m_network_resource = "ranks of other nodes, " + std::string(m_port.library());
 };
 
 } // namespace causeway::endpoints

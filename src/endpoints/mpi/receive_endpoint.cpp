@@ -37,7 +37,7 @@ class receive_endpoint final : public transfer::endpoint,
                 .sets_size = true,
                 .waits = transfer::staging_share::waits_for::sender,
                 .largest_block = largest_block,
-                .place = m_talk.peers().place_of(m_space, m_source),
+                .resource = m_talk.peers().resource_of(m_space, m_source),
                 .is_near_device = near != end_kind::host,
                 .is_near_in_place = near == end_kind::device_that_maps_at_once};
     }

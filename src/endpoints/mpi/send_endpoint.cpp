@@ -34,7 +34,7 @@ class send_endpoint final : public transfer::endpoint,
         return {.kind = transfer::medium::rank,
                 .ordered = true,
                 .largest_block = largest_block,
-                .place = m_talk.peers().place_of(m_space, m_rank),
+                .resource = m_talk.peers().resource_of(m_space, m_rank),
                 .is_near_device = near != end_kind::host,
                 .is_near_in_place = near == end_kind::device_that_maps_at_once,
                 .largest_piece = m_talk.eager_limit()};
@@ -166,7 +166,7 @@ class send_endpoint final : public transfer::endpoint,
                 // A block behind this one would be taken for it.
                 if (!self.m_peer_error) self.m_peer_error = error;
             }
-            self.m_sends.put_away(self.place_of(*this));
+            self.m_sends.put_away(self.iterator_of(*this));
             told.finish({moved, error});
         }
         send_endpoint& self;
@@ -181,7 +181,7 @@ class send_endpoint final : public transfer::endpoint,
         made.done = &done;
         return made;
     }
-    [[nodiscard]] block_sends::iterator place_of(const block_send& which) {
+    [[nodiscard]] block_sends::iterator iterator_of(const block_send& which) {
         return std::find_if(m_sends.begin(), m_sends.end(), [&](const auto& each) { return &each == &which; });
     }
 

@@ -19,7 +19,7 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
         const auto whole_rounds = static_cast<double>((full + at_once - 1) / at_once);
         return whole_rounds * each + (rest > 0 && full % at_once == 0 ? of_rest : 0);
     };
-    // A block has to pass all stages before its place in the pipeline is free again.
+    // A block has to pass all stages before its slot in the pipeline is free again.
     double pass = 0, pass_of_rest = 0;
     for (std::size_t i = 0; i < way.count; ++i) {
         pass += way.stages[i].model.seconds(size);

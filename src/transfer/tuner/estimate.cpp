@@ -10,7 +10,7 @@ namespace causeway::transfer {
 
 estimate::estimate(const tuner& known, const route& way) : m_way(way) {
     const auto at = [&](const endpoint_traits& end, operation what) {
-        return end.place.empty() ? figure() : known.find(end.place, what);
+        return end.resource.empty() ? figure() : known.find(end.resource, what);
     };
     const auto &source = way.source, &target = way.target;
     // Of the device of the other rank nothing is known: it is taken for one like ours.

@@ -27,7 +27,7 @@ using nlohmann::json;
 
 constexpr int format_version = 3;
 constexpr std::size_t most_bytes = std::size_t{1} << 20;
-constexpr std::size_t most_stages = 4096, longest_place = 512;
+constexpr std::size_t most_stages = 4096, longest_resource = 512;
 /// The youngest of all machines: hosts with names of their own for each job come and go.
 constexpr std::size_t most_kept = 1024;
 /// Clocks of machines that share a home differ.
@@ -56,9 +56,9 @@ kept_stage stage_from(const json& each) {
     known_stage found{each.at("place").get<std::string>()};
     const auto &times = each.at("seconds"), &gap = each.at("gap_at_once"),
                &ceiling = each.at("bytes_per_second_at_once"), &seen = each.at("seen");
-    bool makes_sense = what != operation_names.end() && !found.place.empty() && found.place.size() <= longest_place &&
-                       is_positive(gap) && is_positive(ceiling) && seen.is_number_integer() && times.is_array() &&
-                       times.size() == stage_model::points;
+    bool makes_sense = what != operation_names.end() && !found.resource.empty() &&
+                       found.resource.size() <= longest_resource && is_positive(gap) && is_positive(ceiling) &&
+                       seen.is_number_integer() && times.is_array() && times.size() == stage_model::points;
     double before = 0;
     for (std::size_t i = 0; makes_sense && i < stage_model::points; ++i) {
         makes_sense = is_positive(times[i]) && times[i].get<double>() >= before;
@@ -106,7 +106,7 @@ json json_of(const std::vector<kept_stage>& stages, const std::string& file) {
     json list = json::array();
     for (const auto& [machine, each] : stages)
         list.push_back({{"machine", machine},
-                        {"place", each.place},
+                        {"place", each.resource},
                         {"operation", operation_names[static_cast<std::size_t>(each.what)]},
                         {"seconds", each.model.seconds_at},
                         {"gap_at_once", each.model.gap},
@@ -166,9 +166,9 @@ std::string figures_file::save(const std::vector<known_stage>& stages, std::int6
     if (old.found == content::foreign) return m_path + " stays as it is: " + old.text;
     std::map<std::tuple<std::string, std::string, operation>, known_stage> merged;
     const auto add = [&](const std::string& machine, const known_stage& each) {
-        if (!is_of_age(each, now) || each.place.size() > longest_place) return;
-        auto& kept = merged[{machine, each.place, each.what}];
-        if (kept.place.empty() || !is_younger(kept, each)) kept = each;
+        if (!is_of_age(each, now) || each.resource.size() > longest_resource) return;
+        auto& kept = merged[{machine, each.resource, each.what}];
+        if (kept.resource.empty() || !is_younger(kept, each)) kept = each;
     };
     for (const auto& [machine, each] : old.stages) add(machine, each);
     for (const auto& each : stages) add(m_machine, each);

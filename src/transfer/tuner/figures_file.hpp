@@ -33,7 +33,7 @@ class figures_file {
     /// 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
-    /// Adds `stages` to what is there, the younger figure of each stage winning, and puts the whole in the place of the
+    /// Adds `stages` to what is there, the younger figure of each stage winning, and replaces the
     /// old file at once. What went wrong, or an empty text. A file of a later version stays as it is.
     [[nodiscard]] std::string save(const std::vector<known_stage>& stages, std::int64_t now) const;
 

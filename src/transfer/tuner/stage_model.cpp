@@ -133,14 +133,14 @@ void correct(stage_model& known, const stage_sample& seen) {
     }
     // The points on both sides move, each as near as it is.
     const double last = stage_model::points - 1;
-    const double place = std::clamp(std::log2(seen.bytes / stage_model::size_of(0)) / 2, 0.0, last);
+    const double position = std::clamp(std::log2(seen.bytes / stage_model::size_of(0)) / 2, 0.0, last);
     auto& times = known.seconds_at;
     for (std::size_t i = 0; i < stage_model::points; ++i) {
-        const double distance = std::abs(place - static_cast<double>(i));
+        const double distance = std::abs(position - static_cast<double>(i));
         if (distance < 1) times[i] = sane_seconds(times[i] * std::exp(step * (1 - distance)));
     }
     // A point that has passed its neighbours takes them along.
-    const auto middle = static_cast<std::size_t>(std::lround(place));
+    const auto middle = static_cast<std::size_t>(std::lround(position));
     for (std::size_t i = middle + 1; i < stage_model::points; ++i) times[i] = std::max(times[i], times[i - 1]);
     for (std::size_t i = middle; i > 0; --i) times[i - 1] = std::min(times[i - 1], times[i]);
 }

@@ -10,7 +10,7 @@
 
 namespace causeway::transfer {
 
-/// What a place (a device, a file system, a class of peers) does with the bytes of a block. `link`: a device brings
+/// What a resource (a device, a file system, a class of peers) does with the bytes of a block. `link`: a device brings
 /// them to memory of another, or ranks of the class let theirs do so; `link_in`: a device takes them from such memory.
 enum class operation : unsigned char {
     copy_in,

@@ -35,9 +35,9 @@ bool is_younger(const known_stage& one, const known_stage& other) {
     return std::pair(one.measured, one.seen) > std::pair(other.measured, other.seen);
 }
 
-std::optional<stage_model> tuner::find(std::string_view place, operation what) const {
+std::optional<stage_model> tuner::find(std::string_view resource, operation what) const {
     const std::lock_guard lock(m_mutex);
-    const auto found = m_stages.find(std::pair(place, what));
+    const auto found = m_stages.find(std::pair(resource, what));
     if (found == m_stages.end() || !found->second.is_published) return {};
     return found->second.published;
 }
@@ -49,10 +49,10 @@ void tuner::publish(entry& which) {
     m_version.fetch_add(1, std::memory_order_release);
 }
 
-void tuner::measured(std::string_view place, operation what, const stage_model& model) {
-    if (place.empty()) return; // nobody would find it again
+void tuner::measured(std::string_view resource, operation what, const stage_model& model) {
+    if (resource.empty()) return; // nobody would find it again
     const std::lock_guard lock(m_mutex);
-    auto& entry = m_stages[{std::string(place), what}];
+    auto& entry = m_stages[{std::string(resource), what}];
     entry.model = model;
     entry.measured = entry.seen = today();
     entry.first.clear();
@@ -60,10 +60,10 @@ void tuner::measured(std::string_view place, operation what, const stage_model& 
     publish(entry);
 }
 
-void tuner::learn(std::string_view place, operation what, const stage_sample& seen) {
+void tuner::learn(std::string_view resource, operation what, const stage_sample& seen) {
     const std::lock_guard lock(m_mutex);
-    auto found = m_stages.find(std::pair(place, what));
-    if (found == m_stages.end()) found = m_stages.emplace(key(place, what), entry{}).first;
+    auto found = m_stages.find(std::pair(resource, what));
+    if (found == m_stages.end()) found = m_stages.emplace(key(resource, what), entry{}).first;
     auto& entry = found->second;
     if (entry.is_published) {
         correct(entry.model, seen);
@@ -94,7 +94,7 @@ void tuner::learn(std::string_view place, operation what, const stage_sample& se
 void tuner::restore(const std::vector<known_stage>& kept) {
     const std::lock_guard lock(m_mutex);
     for (const auto& each : kept) {
-        auto& entry = m_stages[{each.place, each.what}];
+        auto& entry = m_stages[{each.resource, each.what}];
         if (entry.is_published && !is_younger(each, {.seen = entry.seen, .measured = entry.measured})) continue;
         entry.model = each.model;
         entry.measured = each.measured;

@@ -19,7 +19,7 @@ namespace causeway::transfer {
 
 /// One stage, as it is kept.
 struct known_stage {
-    std::string place;
+    std::string resource;
     operation what{};
     stage_model model;
     std::int64_t seen = 0; ///< when it was measured or corrected last, seconds since 1970
@@ -49,14 +49,14 @@ class tuner {
     [[nodiscard]] std::int64_t today() const { return m_calendar(); }
 
     /// What plans are chosen by. Follows corrections when they have added up to something.
-    [[nodiscard]] std::optional<stage_model> find(std::string_view place, operation what) const;
+    [[nodiscard]] std::optional<stage_model> find(std::string_view resource, operation what) const;
     /// Changes when find() does.
     [[nodiscard]] std::uint64_t version() const { return m_version.load(std::memory_order_acquire); }
 
     /// Replaces what was known.
-    void measured(std::string_view place, operation what, const stage_model& model);
+    void measured(std::string_view resource, operation what, const stage_model& model);
     /// Corrects what is known; a stage that was never measured stays unknown until enough was seen of it.
-    void learn(std::string_view place, operation what, const stage_sample& seen);
+    void learn(std::string_view resource, operation what, const stage_sample& seen);
 
     /// Takes over what was kept, unless it is no younger than what is known.
     void restore(const std::vector<known_stage>& kept);

@@ -50,7 +50,7 @@ inline void record_transfer(trace::part_recorder& to, fake_clock& clock, std::ui
     clock.advance(1ms);
     to.block_over({.transfer = number,
                    .what = activity::copy_out,
-                   .place = "a device",
+                   .resource = "a device",
                    .bytes = 64,
                    .begin = begun + 100us,
                    .end = begun + 200us});

@@ -122,7 +122,7 @@ TEST(timeline, gives_slices_that_overlap_lanes_of_their_own) {
         trace::part_recorder to(part, clock);
         for (int i = 0; i < 4; ++i)
             to.block_over({.what = activity::read,
-                           .place = "files",
+                           .resource = "files",
                            .bytes = 1,
                            .begin = clock.now() + i * 10us,
                            .end = clock.now() + i * 10us + (i == 0 ? 100us : 15us)});
@@ -199,8 +199,10 @@ static std::uint64_t device_time(fake_clock& clock) {
 }
 
 static void show_clock(trace::part_recorder& to, fake_clock& clock) {
-    to.clock_seen(
-        {.place = "a device", .device = device_time(clock), .before = clock.now() - 2us, .after = clock.now() + 2us});
+    to.clock_seen({.resource = "a device",
+                   .device = device_time(clock),
+                   .before = clock.now() - 2us,
+                   .after = clock.now() + 2us});
 }
 
 TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
@@ -212,7 +214,7 @@ TEST(timeline, shows_commands_once_by_the_clock_of_the_host) {
         show_clock(to, clock);
         const command_span kernel{.number = 1,
                                   .queue = 5,
-                                  .place = "a device",
+                                  .resource = "a device",
                                   .name = "jacobi",
                                   .queued = device_time(clock),
                                   .started = device_time(clock) + 1000,
@@ -245,7 +247,7 @@ TEST(timeline, finds_the_last_command_before_a_mark_by_its_times_or_by_when_it_w
             for (const std::uint64_t at : {1000, 21000, 90000})
                 to.command_over({.number = at,
                                  .queue = 5,
-                                 .place = "a device",
+                                 .resource = "a device",
                                  .name = at == 21000 ? "before" : "another",
                                  .queued = device_time(clock),
                                  .started = device_time(clock) + at,
@@ -253,7 +255,7 @@ TEST(timeline, finds_the_last_command_before_a_mark_by_its_times_or_by_when_it_w
                                  .seen = clock.now() + 200us});
             const auto times = mark_has_times ? device_time(clock) + 31000 : 0;
             to.waited_for(1, command_span{.queue = 5,
-                                          .place = "a device",
+                                          .resource = "a device",
                                           .name = "marker",
                                           .queued = times,
                                           .started = times,
@@ -281,8 +283,12 @@ TEST(timeline, is_recorded_without_memory_of_its_own_for_each_block) {
     fake_clock clock;
     trace::part part(where.timeline, rank_of(0), 1 << 20);
     trace::part_recorder to(part, clock);
-    const block_span block{
-        .transfer = 1, .what = activity::read, .place = "files", .bytes = 1, .begin = clock.now(), .end = clock.now()};
+    const block_span block{.transfer = 1,
+                           .what = activity::read,
+                           .resource = "files",
+                           .bytes = 1,
+                           .begin = clock.now(),
+                           .end = clock.now()};
     to.block_over(block);
     const auto before = allocations();
     for (int i = 0; i < 5000; ++i) to.block_over(block);

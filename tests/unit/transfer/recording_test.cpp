@@ -20,9 +20,9 @@ struct recorded_bench : bench {
     std::shared_ptr<command> submit(fault_plan* faults = nullptr, std::vector<std::unique_ptr<gate>> gates = {},
                                     std::vector<std::shared_ptr<command>> after = {}) {
         auto made = make(std::make_unique<fake_endpoint>(
-                             steps, from, endpoint_traits{.kind = medium::file, .place = "disk"}, source, faults),
+                             steps, from, endpoint_traits{.kind = medium::file, .resource = "disk"}, source, faults),
                          std::make_unique<fake_endpoint>(
-                             steps, to, endpoint_traits{.kind = medium::device, .place = "device"}, target),
+                             steps, to, endpoint_traits{.kind = medium::device, .resource = "device"}, target),
                          250, listener(), std::move(gates), std::move(after));
         machine->submit(made);
         return made;
@@ -57,7 +57,7 @@ class told_gate final : public gate {
 class incoming_message final : public endpoint {
   public:
     explicit incoming_message(bool is_shared) : m_is_shared(is_shared) {}
-    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::rank, .place = "node"}; }
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::rank, .resource = "node"}; }
     [[nodiscard]] std::string name() const override { return "rank 1"; }
     [[nodiscard]] bool shares_memory() const override { return m_is_shared; }
 
@@ -124,7 +124,7 @@ TEST(recording, expects_of_a_message_what_its_way_takes_whether_it_shares_memory
         on.machine->submit(
             bench::make(std::make_unique<incoming_message>(is_shared),
                         std::make_unique<fake_endpoint>(
-                            on.steps, on.to, endpoint_traits{.kind = medium::device, .place = "device"}, on.target),
+                            on.steps, on.to, endpoint_traits{.kind = medium::device, .resource = "device"}, on.target),
                         100, on.listener()));
         on.run();
         ASSERT_EQ(on.heard.transfers.size(), 1u);

@@ -16,11 +16,12 @@ using namespace unit;
 namespace {
 
 constexpr std::size_t kib = 1024, mib = kib * kib;
-constexpr endpoint_traits file{.kind = medium::file, .place = "disk"};
-constexpr endpoint_traits gpu{.kind = medium::device, .place = "gpu"};
-constexpr endpoint_traits cpu{.kind = medium::device, .can_map = true, .place = "cpu"};
-constexpr endpoint_traits cpu_in_place{.kind = medium::device, .can_map = true, .maps_at_once = true, .place = "cpu"};
-constexpr endpoint_traits peer{.kind = medium::rank, .place = "peers"};
+constexpr endpoint_traits file{.kind = medium::file, .resource = "disk"};
+constexpr endpoint_traits gpu{.kind = medium::device, .resource = "gpu"};
+constexpr endpoint_traits cpu{.kind = medium::device, .can_map = true, .resource = "cpu"};
+constexpr endpoint_traits cpu_in_place{
+    .kind = medium::device, .can_map = true, .maps_at_once = true, .resource = "cpu"};
+constexpr endpoint_traits peer{.kind = medium::rank, .resource = "peers"};
 
 struct choosing {
     options settings;
@@ -28,8 +29,8 @@ struct choosing {
     tuner known{settings, clock, [] { return std::int64_t{0}; }};
     planner choices{settings, &known};
 
-    void measured(std::string_view place, operation what, double latency, double bandwidth, double ceiling) {
-        known.measured(place, what, stage_model::line(latency, bandwidth, ceiling));
+    void measured(std::string_view resource, operation what, double latency, double bandwidth, double ceiling) {
+        known.measured(resource, what, stage_model::line(latency, bandwidth, ceiling));
     }
     /// A disk, a device of memory of its own, one whose memory is the host's.
     void measure_all() {
@@ -73,7 +74,7 @@ TEST(choice, is_that_of_the_rules_where_a_figure_is_missing) {
     choosing by;
     by.measure_all();
     const planner rules(by.settings);
-    constexpr endpoint_traits unknown{.kind = medium::file, .place = "another disk"};
+    constexpr endpoint_traits unknown{.kind = medium::file, .resource = "another disk"};
     constexpr endpoint_traits nameless{.kind = medium::file};
     for (const auto& source : {unknown, nameless})
         for (std::size_t bytes = 1; bytes < 512 * mib; bytes *= 3) {
@@ -167,7 +168,7 @@ TEST(choice, is_seen_beside_what_the_slowest_stage_takes_at_its_full_speed) {
     EXPECT_NEAR(limit(gpu, file, 16 * mib).value(), gap + 16 * mib / 8e9, 1e-9) << "several writes at once";
     EXPECT_NEAR(limit(file, cpu, 16 * mib).value(), gap + 16 * mib / 14e9, 1e-9) << "a map takes less than a copy";
     EXPECT_NEAR(limit(cpu, peer, mib).value(), gap + mib / 8e9, 1e-9);
-    constexpr endpoint_traits unknown{.kind = medium::file, .place = "another disk"};
+    constexpr endpoint_traits unknown{.kind = medium::file, .resource = "another disk"};
     EXPECT_FALSE(limit(unknown, gpu, mib));
     EXPECT_FALSE(limit(gpu, unknown, mib));
 }
@@ -214,10 +215,10 @@ TEST(choice, is_never_expected_to_be_slower_than_the_plain_plan_nor_than_the_rul
     };
     for (int machine = 0; machine < 40; ++machine) {
         choosing by;
-        for (const auto place : {"disk", "gpu", "cpu", "peers"})
+        for (const auto resource : {"disk", "gpu", "cpu", "peers"})
             for (std::size_t what = 0; what < operation_names.size(); ++what) {
                 const double bandwidth = between(1e8, 1e11);
-                by.measured(place, static_cast<operation>(what), between(1e-7, 1e-3), bandwidth,
+                by.measured(resource, static_cast<operation>(what), between(1e-7, 1e-3), bandwidth,
                             bandwidth * between(0.5, 8));
             }
         options plainly;
@@ -285,7 +286,7 @@ TEST(choice, keeps_within_staging_memory_and_the_limits_of_the_ends) {
 }
 
 TEST(choice, knows_direct_links_between_devices) {
-    constexpr endpoint_traits other{.kind = medium::device, .place = "other gpu"};
+    constexpr endpoint_traits other{.kind = medium::device, .resource = "other gpu"};
     for (const bool is_rank : {false, true}) {
         choosing by;
         by.measure_all();
@@ -300,8 +301,8 @@ TEST(choice, knows_direct_links_between_devices) {
         // By rules until the link is known.
         EXPECT_NE(strategy_of(512 * kib, gpu), "device-window");
         EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
-        const auto place = is_rank ? "peers" : "gpu", in = is_rank ? "gpu" : "other gpu";
-        by.measured(place, operation::link, 20e-6, 390e9, 390e9);
+        const auto resource = is_rank ? "peers" : "gpu", in = is_rank ? "gpu" : "other gpu";
+        by.measured(resource, operation::link, 20e-6, 390e9, 390e9);
         by.measured(in, operation::link_in, 10e-6, 1500e9, 1500e9);
         EXPECT_EQ(strategy_of(1 * mib, gpu), "device-window");
         EXPECT_EQ(strategy_of(64 * mib, gpu), "device-window");
@@ -309,7 +310,7 @@ TEST(choice, knows_direct_links_between_devices) {
         if (is_rank) {
             EXPECT_NE(strategy_of(64 * kib, gpu), "device-window") << "a small message waits for no receive";
         }
-        by.measured(place, operation::link, 1e-3, 5e9, 5e9);
+        by.measured(resource, operation::link, 1e-3, 5e9, 5e9);
         EXPECT_NE(strategy_of(1 * mib, gpu), "device-window");
         EXPECT_NE(strategy_of(64 * mib, gpu), "device-window");
         // One step instead of three: the figures do not hold.

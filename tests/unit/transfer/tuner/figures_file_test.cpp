@@ -48,8 +48,8 @@ class figures : public testing::Test {
     }
     [[nodiscard]] figures_file file() const { return figures_file(path.string()); }
 
-    static known_stage stage(const std::string& place, operation what, double latency, std::int64_t seen = now) {
-        return {place, what, stage_model::line(latency, 5e9, 12e9), seen};
+    static known_stage stage(const std::string& resource, operation what, double latency, std::int64_t seen = now) {
+        return {resource, what, stage_model::line(latency, 5e9, 12e9), seen};
     }
     std::filesystem::path folder, path;
 };
@@ -79,7 +79,7 @@ TEST_F(figures, come_back_as_they_were_kept) {
     const auto found = file().load(now, problem);
     EXPECT_EQ(problem, "");
     ASSERT_EQ(found.size(), 2u);
-    EXPECT_EQ(found[1].place, "disk");
+    EXPECT_EQ(found[1].resource, "disk");
     EXPECT_EQ(found[1].what, operation::read);
     EXPECT_EQ(found[1].model.seconds_at, stage_model::line(2e-5, 5e9, 12e9).seconds_at);
     EXPECT_EQ(found[1].model.ceiling, 12e9);
@@ -101,7 +101,7 @@ TEST_F(figures, of_several_processes_are_merged_the_younger_ones_winning) {
     std::string problem;
     const auto found = file().load(now, problem);
     ASSERT_EQ(found.size(), 3u);
-    EXPECT_EQ(found[0].place, "both");
+    EXPECT_EQ(found[0].resource, "both");
     EXPECT_NEAR(found[0].model.latency(), 1, 0.1);
 }
 
@@ -112,7 +112,7 @@ TEST_F(figures, that_are_old_are_measured_anew) {
     const auto found = file().load(now + 31 * day, problem);
     EXPECT_EQ(problem, "");
     ASSERT_EQ(found.size(), 1u);
-    EXPECT_EQ(found[0].place, "new");
+    EXPECT_EQ(found[0].resource, "new");
     ASSERT_EQ(file().save({}, now + 31 * day), "");
     EXPECT_EQ(text().find("old"), std::string::npos);
     // A clock that was wrong then, or is now.
@@ -184,7 +184,7 @@ TEST_F(figures, of_a_file_that_was_changed_by_chance_make_sense_or_are_ignored) 
         write(changed);
         std::string problem;
         for (const auto& each : file().load(now, problem)) {
-            ASSERT_TRUE(!each.place.empty() && each.place.size() <= 512) << seed;
+            ASSERT_TRUE(!each.resource.empty() && each.resource.size() <= 512) << seed;
             double before = 0;
             for (const auto seconds : each.model.seconds_at) {
                 ASSERT_TRUE(std::isfinite(seconds) && seconds > 0 && seconds >= before) << seed;
@@ -198,7 +198,7 @@ TEST_F(figures, of_a_file_that_was_changed_by_chance_make_sense_or_are_ignored) 
         ASSERT_EQ(kept, "") << seed;
         const auto found = file().load(now, problem = "");
         ASSERT_EQ(problem, "") << seed;
-        ASSERT_TRUE(std::ranges::any_of(found, [](const auto& each) { return each.place == "own"; })) << seed;
+        ASSERT_TRUE(std::ranges::any_of(found, [](const auto& each) { return each.resource == "own"; })) << seed;
     }
 }
 

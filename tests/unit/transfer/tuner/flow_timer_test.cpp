@@ -12,18 +12,18 @@ using namespace std::chrono_literals;
 namespace {
 
 constexpr std::size_t kib = 1024;
-constexpr endpoint_traits file{.kind = medium::file, .place = "disk"};
-constexpr endpoint_traits device{.kind = medium::device, .place = "gpu"};
-constexpr endpoint_traits mappable{.kind = medium::device, .can_map = true, .place = "cpu"};
+constexpr endpoint_traits file{.kind = medium::file, .resource = "disk"};
+constexpr endpoint_traits device{.kind = medium::device, .resource = "gpu"};
+constexpr endpoint_traits mappable{.kind = medium::device, .can_map = true, .resource = "cpu"};
 
 struct learning : bench {
     std::vector<std::byte> from = pattern(64 * kib), to = std::vector<std::byte>(64 * kib);
     fake_endpoint::life source_life, target_life;
 
     learning() {
-        for (const char* const place : {"disk", "gpu", "cpu"})
+        for (const char* const resource : {"disk", "gpu", "cpu"})
             for (const auto what : {operation::read, operation::copy_in, operation::map_in})
-                machine->figures().measured(place, what, stage_model::line(1e-3, 1e14, 1e14));
+                machine->figures().measured(resource, what, stage_model::line(1e-3, 1e14, 1e14));
     }
     [[nodiscard]] std::shared_ptr<command> begin(endpoint_traits source, endpoint_traits target,
                                                  fault_plan* faults = nullptr) {
@@ -41,13 +41,13 @@ struct learning : bench {
             settle();
         }
     }
-    [[nodiscard]] double known(const char* place, operation what) const {
-        return machine->figures().all().at(index(place, what)).model.seconds(64.0 * kib);
+    [[nodiscard]] double known(const char* resource, operation what) const {
+        return machine->figures().all().at(index(resource, what)).model.seconds(64.0 * kib);
     }
-    [[nodiscard]] std::size_t index(const char* place, operation what) const {
+    [[nodiscard]] std::size_t index(const char* resource, operation what) const {
         const auto all = machine->figures().all();
         for (std::size_t i = 0; i < all.size(); ++i)
-            if (all[i].place == place && all[i].what == what) return i;
+            if (all[i].resource == resource && all[i].what == what) return i;
         return all.size();
     }
 };

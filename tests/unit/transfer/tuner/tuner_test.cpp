@@ -105,11 +105,11 @@ TEST(tuner, is_used_by_several_threads) {
     std::vector<std::thread> threads;
     for (int i = 0; i < 3; ++i)
         threads.emplace_back([&with, i] {
-            const auto place = "place " + std::to_string(i % 2);
+            const auto resource = "place " + std::to_string(i % 2);
             for (int round = 0; round < 1000; ++round) {
-                with.known.measured(place, operation::read, model);
-                with.known.learn(place, operation::read, {1e6, 1e-3});
-                (void)with.known.find(place, operation::read);
+                with.known.measured(resource, operation::read, model);
+                with.known.learn(resource, operation::read, {1e6, 1e-3});
+                (void)with.known.find(resource, operation::read);
                 (void)with.known.version();
                 (void)with.known.all();
             }
