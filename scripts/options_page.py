@@ -13,7 +13,7 @@ head = """<!-- Made from src/base/options.def by scripts/options_page.py: edit t
 # Options
 
 Every option can be set in the environment as `CAUSEWAY_<NAME>`, read at the first call, and at run time by
-`causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The workers that `lanes`
+`causeway_option_set("<name>", "<value>")`, which holds for transfers that start afterwards. The I/O threads that `lanes`
 asks for are there from the first transfer on; later it can only be lowered. Sizes take the suffixes `K`, `M` and `G`.
 Where the values are off and on, 0 and 1 mean the same. What the platform reads cannot be set at run time.
 A variable that starts with `CAUSEWAY_` and is no option is ignored with a warning on standard error.

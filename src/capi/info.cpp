@@ -116,7 +116,7 @@ cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t par
         case CL_TRANSFER_STRATEGY: return to.text(report.chosen.strategy);
         case CL_TRANSFER_BLOCK_SIZE: return to.value<size_t>(report.chosen.block_bytes);
         case CL_TRANSFER_DEPTH: return to.value<cl_uint>(report.chosen.strategy.empty() ? 0 : report.chosen.depth);
-        case CL_TRANSFER_LANES: return to.value<cl_uint>(report.chosen.strategy.empty() ? 0 : report.chosen.lanes);
+        case CL_TRANSFER_LANES: return to.value<cl_uint>(report.chosen.strategy.empty() ? 0 : report.chosen.io_threads);
         case CL_TRANSFER_TIME_QUEUED: return to.value(nanoseconds(report.queued));
         case CL_TRANSFER_TIME_SUBMITTED: return to.value(nanoseconds(report.submitted));
         case CL_TRANSFER_TIME_STARTED: return to.value(nanoseconds(report.started));

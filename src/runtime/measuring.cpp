@@ -119,8 +119,8 @@ measuring::seen measuring::run_all(const end_maker& source, const end_maker& tar
         chosen.strategy = transfer::measuring_strategy;
         chosen.block_bytes = each.block_bytes;
         chosen.depth = each.depth;
-        chosen.lanes = each.lanes;
-        chosen.handed = std::min(each.depth, each.lanes + std::max(each.lanes / 2, 1U));
+        chosen.io_threads = each.io_threads;
+        chosen.handed = std::min(each.depth, each.io_threads + std::max(each.io_threads / 2, 1U));
         chosen.piece_bytes = each.block_bytes;
         run(source, target, each.bytes, chosen, all);
     }
@@ -210,8 +210,8 @@ std::vector<measured_stage> measuring::file(int fd) {
     };
     const auto blocks = [&](const end_maker& file) {
         auto made = shapes(4 * kib, 4 * mib, most, many);
-        const auto lanes = std::min(m_process.engine().lanes(), file()->traits().most_lanes);
-        for (const auto block : {128 * kib, mib}) made.push_back({most, block, 2 * lanes, lanes});
+        const auto io_threads = std::min(m_process.engine().io_threads(), file()->traits().most_io_threads);
+        for (const auto block : {128 * kib, mib}) made.push_back({most, block, 2 * io_threads, io_threads});
         return made;
     };
     const auto written = open(endpoints::access::write), read = open(endpoints::access::read);

@@ -41,7 +41,7 @@ class measuring {
 
     struct shape {
         std::size_t bytes, block_bytes;
-        unsigned depth, lanes;
+        unsigned depth, io_threads;
     };
 
   private:

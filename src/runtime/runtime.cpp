@@ -26,7 +26,7 @@ unsigned own_processors() {
     return count;
 }
 
-unsigned lane_count(const options& settings) {
+unsigned io_thread_count(const options& settings) {
     const auto asked = settings[option::lanes];
     if (asked != 0) return static_cast<unsigned>(asked);
     // One processor is the engine's and one the application's.
@@ -87,8 +87,8 @@ void runtime::exit_begins_before_others_end() {
 
 runtime::runtime()
     : m_timeline(tracing::start(process_options(), m_clock)),
-      m_engine(process_options(), m_clock, lane_count(process_options()), spin_time(process_options())),
-      m_workers(transfer::make_worker_threads(m_engine.inbox(), lane_count(process_options()),
+      m_engine(process_options(), m_clock, io_thread_count(process_options()), spin_time(process_options())),
+      m_workers(transfer::make_worker_threads(m_engine.inbox(), io_thread_count(process_options()),
                                               worker_patience(m_engine.spin()))),
       m_windows(process_options()), m_bridge(m_windows), m_links(process_options(), m_clock, m_bridge, m_copies),
       m_figures(*this), m_bridges(*this) {

@@ -103,7 +103,7 @@ void part_recorder::transfer_over(const transfer::transfer_span& what) {
                                                           : what.is_pending() ? number_of(what.partner)
                                                                               : 0,
                                                  .depth = what.chosen.depth,
-                                                 .lanes = what.chosen.lanes,
+                                                 .io_threads = what.chosen.io_threads,
                                                  .status = what.error.status,
                                                  .message_rank = what.message.job_rank,
                                                  .flow = what.flow,

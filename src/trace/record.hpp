@@ -70,7 +70,7 @@ struct transfer {
     std::int64_t queued, submitted, started, ended;
     double expected_seconds, limit_seconds; ///< 0: not known
     std::uint32_t source, target, strategy, error;
-    std::uint32_t depth, lanes;
+    std::uint32_t depth, io_threads;
     std::int32_t status, message_rank;
     std::uint32_t flow, reason;
 };

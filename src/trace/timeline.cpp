@@ -164,7 +164,7 @@ class event_writer {
             details["strategy"] = m_part.text(each.strategy);
             details["block"] = each.block_bytes;
             details["depth"] = each.depth;
-            details["lanes"] = each.lanes;
+            details["io_threads"] = each.io_threads;
             details["chosen_by"] = reason_names.at(each.reason);
         }
         if (each.expected_seconds > 0) details["expected_us"] = each.expected_seconds * 1e6;

@@ -63,7 +63,7 @@ struct endpoint_traits {
     /// Reads and writes that may be under way at once.
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
     /// Workers that it has a use for: more of them would only wait for one another.
-    unsigned most_lanes = std::numeric_limits<unsigned>::max();
+    unsigned most_io_threads = std::numeric_limits<unsigned>::max();
     /// No block may be larger.
     std::size_t largest_block = std::numeric_limits<std::size_t>::max();
     /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
@@ -95,7 +95,7 @@ struct open_request {
     bool map = false; ///< show the bytes as host memory
     bool is_source = false;
     bool ahead = false; ///< the gates of the command are still closed, see early_source
-    unsigned lanes = std::numeric_limits<unsigned>::max(); ///< of the plan: workers that are busy with it at once
+    unsigned io_threads = std::numeric_limits<unsigned>::max(); ///< of the plan: workers that are busy with it at once
     std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
     bool for_device = false; ///< what is read is for a device to fetch: this processor's caches are not the place for
                              ///< it

@@ -75,10 +75,12 @@ failure passed_on(const failure& cause) {
 
 } // namespace
 
-engine::engine(const options& settings, const monotonic_clock& clock, unsigned lanes, std::chrono::nanoseconds spin)
-    : m_options(settings), m_clock(clock), m_lanes(lanes), m_spin(spin), m_mailbox(std::make_shared<mailbox>()),
-      m_pool(settings, clock), m_tuner(settings, clock), m_planner(settings, &m_tuner), m_stall(clock.now()),
-      m_last_progress(clock.now()), m_spin_until(m_last_progress + m_spin) {}
+engine::engine(const options& settings, const monotonic_clock& clock, unsigned io_threads,
+               std::chrono::nanoseconds spin)
+    : m_options(settings), m_clock(clock), m_io_threads(io_threads), m_spin(spin),
+      m_mailbox(std::make_shared<mailbox>()), m_pool(settings, clock), m_tuner(settings, clock),
+      m_planner(settings, &m_tuner), m_stall(clock.now()), m_last_progress(clock.now()),
+      m_spin_until(m_last_progress + m_spin) {}
 
 engine::~engine() {
     // What one gives back may be for another that waits: nobody goes on now.
@@ -251,7 +253,7 @@ void engine::admit(const std::shared_ptr<command>& work) {
 }
 
 void engine::read_ahead(command& work) {
-    for (auto& part : work.m_flows) part->read_ahead(work, m_pool, m_planner, m_lanes);
+    for (auto& part : work.m_flows) part->read_ahead(work, m_pool, m_planner, m_io_threads);
 }
 
 void engine::schedule(command& work) {
@@ -353,7 +355,7 @@ void engine::start(command& work) {
         work.m_report.status = status::running;
     }
     work.m_ready_listed = true; // no listing while the flows start
-    for (auto& part : work.m_flows) part->start(work, m_pool, m_planner, m_lanes);
+    for (auto& part : work.m_flows) part->start(work, m_pool, m_planner, m_io_threads);
     work.m_ready_listed = false;
     work.flow_ready();
 }

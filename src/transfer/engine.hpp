@@ -29,7 +29,7 @@ class engine {
   public:
     /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless
     /// the option says how long.
-    engine(const options& settings, const monotonic_clock& clock, unsigned lanes,
+    engine(const options& settings, const monotonic_clock& clock, unsigned io_threads,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();
     engine(const engine&) = delete;
@@ -68,7 +68,7 @@ class engine {
     [[nodiscard]] staging_pool& staging() { return m_pool; }
     [[nodiscard]] std::chrono::nanoseconds spin() const { return m_spin; }
     [[nodiscard]] tuner& figures() { return m_tuner; }
-    [[nodiscard]] unsigned lanes() const { return m_lanes; }
+    [[nodiscard]] unsigned io_threads() const { return m_io_threads; }
 
     /// Does all there is to do now. True if anything happened.
     bool step();
@@ -134,7 +134,7 @@ class engine {
 
     const options& m_options;
     const monotonic_clock& m_clock;
-    unsigned m_lanes;
+    unsigned m_io_threads;
     std::chrono::nanoseconds m_spin, m_cost_of_look{0};
     std::shared_ptr<mailbox> m_mailbox;
     staging_pool m_pool;

@@ -48,14 +48,14 @@ bool flow::quiet() const {
     return std::none_of(m_blocks.begin(), m_blocks.end(), [](const auto& each) { return each.work.pending(); });
 }
 
-void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+void flow::plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads) {
     m_owner = &owner;
     m_pool = &pool;
     m_source_traits = m_source->traits();
     m_target_traits = m_target->traits();
     if (m_target_can.arrives != nullptr) m_target_traits.device = m_target_can.arrives->device_for(*m_source);
     m_planner = &choices;
-    m_lanes = lanes;
+    m_io_threads = io_threads;
     auto possible = way();
     possible.device_window = m_target_traits.device.is_known && m_source_can.leaves != nullptr &&
                              m_source_can.leaves->reaches(m_target_traits.device);
@@ -78,7 +78,7 @@ route flow::way() const {
     return {.source = m_source_traits,
             .target = m_target_traits,
             .bytes = m_bytes,
-            .lanes = std::min({m_lanes, m_source_traits.most_lanes, m_target_traits.most_lanes}),
+            .io_threads = std::min({m_io_threads, m_source_traits.most_io_threads, m_target_traits.most_io_threads}),
             .largest_block = m_pool->largest_block(),
             .direct = m_target_can.copies != nullptr && m_target_can.copies->takes_from(*m_source),
             .both_ways = m_both_ways};
@@ -127,16 +127,16 @@ carrier_request flow::request() {
             .more = [this] { m_owner->flow_ready(); }};
 }
 
-void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads) {
     if (m_bytes == 0) return;
     if (m_source_can.early == nullptr || !m_source_can.early->reads_ahead()) {
         if (m_bytes > largest_planned_early) return;
-        plan_for(owner, pool, choices, lanes);
+        plan_for(owner, pool, choices, io_threads);
         const bool may_change = m_plan->device_window || m_source_traits.in_window || m_target_traits.in_window;
         if (!may_change) m_planned_for = choices.version();
         return;
     }
-    plan_for(owner, pool, choices, lanes);
+    plan_for(owner, pool, choices, io_threads);
     if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target ||
         m_target_traits.has_memory)
         return;
@@ -185,11 +185,11 @@ block_memory flow::acquire_ahead() {
     return memory;
 }
 
-void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes) {
+void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads) {
     m_advancing = true;
     m_trace.started();
     if (!m_ahead) {
-        if (m_planned_for != choices.version()) plan_for(owner, pool, choices, lanes);
+        if (m_planned_for != choices.version()) plan_for(owner, pool, choices, io_threads);
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);
@@ -197,7 +197,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
                         .block_bytes = m_block_bytes,
                         .map = m_plan->map_source,
                         .is_source = true,
-                        .lanes = m_plan->lanes,
+                        .io_threads = m_plan->io_threads,
                         .piece_bytes = m_plan->piece_bytes,
                         .for_device = staged,
                         .window = m_plan->window,
@@ -224,7 +224,7 @@ void flow::open_target() {
     m_target->open({.bytes = m_bytes,
                     .block_bytes = m_block_bytes,
                     .map = m_plan->map_target,
-                    .lanes = m_plan->lanes,
+                    .io_threads = m_plan->io_threads,
                     .window = m_plan->window,
                     .device_window = m_plan->device_window,
                     .other = {.device = m_source_traits.device,

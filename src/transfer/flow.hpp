@@ -58,11 +58,11 @@ class flow final : private step_owner {
     void enqueued();
     /// While the command is still gated: begins to read the first block, if the source can and memory is plenty, or
     /// plans, if it is small.
-    void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
+    void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     void abandon();
     /// After abandon(): nothing that was begun is still under way.
     [[nodiscard]] bool quiet() const;
-    void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
+    void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     /// Takes up finished steps and begins what can begin.
     void advance();
     /// Stops after the blocks in flight, with `reason` unless something failed before.
@@ -111,7 +111,7 @@ class flow final : private step_owner {
     void open_target();
     void begin_closing();
     void take_block(block& done);
-    void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned lanes);
+    void plan_for(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     [[nodiscard]] carrier_request request();
     [[nodiscard]] route way() const;
     void choose_window();
@@ -136,7 +136,7 @@ class flow final : private step_owner {
     flow_owner* m_owner = nullptr;
     staging_pool* m_pool = nullptr;
     const planner* m_planner = nullptr;
-    unsigned m_lanes = 1;
+    unsigned m_io_threads = 1;
     std::optional<plan> m_plan;
     std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was
                                                 // gated

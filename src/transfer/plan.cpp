@@ -86,7 +86,7 @@ plan planner::choose(const route& way) const {
         suitable = found.chosen->make(way);
         if (found.block_bytes != 0) suitable.block_bytes = found.block_bytes;
         if (found.depth != 0) suitable.depth = found.depth;
-        suitable.lanes = found.lanes;
+        suitable.io_threads = found.io_threads;
         suitable = within_limits(suitable, way);
     }
     suitable.why = plan::reason::measured;
@@ -115,13 +115,13 @@ plan planner::plan_that_suits(const route& way) const {
     if (m_options[option::depth] != 0) result.depth = static_cast<unsigned>(m_options[option::depth]);
     // The workers are there from the first transfer on; later, the option can only leave some idle.
     const auto wanted = m_options[option::lanes];
-    result.lanes = wanted != 0 ? std::min(way.lanes, static_cast<unsigned>(wanted)) : way.lanes;
+    result.io_threads = wanted != 0 ? std::min(way.io_threads, static_cast<unsigned>(wanted)) : way.io_threads;
     return within_limits(result, way);
 }
 
 plan planner::within_limits(plan made, const route& way) const {
     if (made.direct) {
-        made.lanes = 1;
+        made.io_threads = 1;
         return made;
     }
     const bool staged = !made.map_source && !made.map_target && !way.source.has_memory && !way.target.has_memory;
@@ -130,16 +130,16 @@ plan planner::within_limits(plan made, const route& way) const {
     made.block_bytes = std::max<std::size_t>(made.block_bytes, 1);
     made.depth = std::max(made.depth, 1u);
     const bool has_file = way.touches(medium::file);
-    const auto lanes = made.lanes;
-    made.lanes = has_file ? std::min(lanes, made.depth) : 1;
+    const auto io_threads = made.io_threads;
+    made.io_threads = has_file ? std::min(io_threads, made.depth) : 1;
     made.piece_bytes = made.block_bytes;
-    made.handed = made.lanes;
+    made.handed = made.io_threads;
     // Where the option leaves workers idle, nothing may wait for them.
-    if (lanes < way.lanes) return made;
-    const auto wanted_pieces = lanes + std::max(lanes / 2, 1u);
+    if (io_threads < way.io_threads) return made;
+    const auto wanted_pieces = io_threads + std::max(io_threads / 2, 1u);
     if (staged && way.source.kind == medium::file && !way.source.ordered) {
         // Blocks as copies like them, read in pieces as processors like them.
-        made.lanes = lanes;
+        made.io_threads = io_threads;
         made.piece_bytes = round_block(made.block_bytes / 4, smallest_piece, largest_piece);
         const auto pieces = (made.block_bytes + made.piece_bytes - 1) / made.piece_bytes;
         made.handed = std::min(made.depth, static_cast<unsigned>(wanted_pieces / pieces + 1));
@@ -152,7 +152,7 @@ plan planner::within_limits(plan made, const route& way) const {
 std::size_t planner::situation_hash::operator()(const situation& which) const {
     auto mixed = std::hash<std::string_view>()(which.source);
     for (const std::size_t part : {std::hash<std::string_view>()(which.target), which.size_class, which.largest_block,
-                                   std::size_t{which.kinds} << 16 | which.lanes})
+                                   std::size_t{which.kinds} << 16 | which.io_threads})
         mixed = (mixed ^ part) * 0x9E3779B97F4A7C15;
     return mixed;
 }
@@ -173,7 +173,7 @@ const planner::decision& planner::decide(const route& way) const {
                         way.largest_block,
                         unsigned{way.both_ways} << 17 | unsigned{way.device_window} << 16 | kind_of(way.source) << 8 |
                             kind_of(way.target),
-                        way.lanes};
+                        way.io_threads};
     const auto [entry, is_new] = m_decisions.try_emplace(key);
     if (is_new) {
         auto typical = way;
@@ -218,11 +218,11 @@ planner::decision planner::search(const route& way) const {
 std::optional<planner::candidate> planner::best_of(const strategy& which, const route& way,
                                                    const estimate& figures) const {
     auto own = which.make(way);
-    own.lanes = way.lanes;
+    own.io_threads = way.io_threads;
     own = within_limits(own, way);
     const auto expected = figures.seconds(own, way.bytes);
     if (!expected) return {};
-    candidate best{{.chosen = &which, .lanes = own.lanes}, *expected};
+    candidate best{{.chosen = &which, .io_threads = own.io_threads}, *expected};
     if (own.depth == 1) best.plain_seconds = *expected;
     const bool has_file = way.touches(medium::file);
     // Blocks of windows are as large as their steps are slow to begin.
@@ -232,18 +232,18 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     // Workers share a block: what figures say of blocks that one reads does not hold.
     if (own.piece_bytes < own.block_bytes) return best;
 
-    const auto try_plan = [&](std::size_t block, unsigned depth, unsigned lanes) {
+    const auto try_plan = [&](std::size_t block, unsigned depth, unsigned io_threads) {
         auto made = own;
         made.block_bytes = block;
         made.depth = depth;
-        made.lanes = lanes;
+        made.io_threads = io_threads;
         made = within_limits(made, way);
         const auto seconds = figures.seconds(made, way.bytes);
         if (!seconds || *seconds >= best.seconds * (1 - margin)) return;
         best.seconds = *seconds;
         best.found.block_bytes = made.block_bytes;
         best.found.depth = made.depth;
-        best.found.lanes = made.lanes;
+        best.found.io_threads = made.io_threads;
     };
     const bool has_rank = way.touches(medium::rank);
     auto greatest = std::min(greatest_block, way.bytes - 1); // one block has no neighbours
@@ -254,8 +254,8 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
         for (const auto depth : depths) {
             // Staging memory is also others'.
             if (depth > 2 && (block * depth > way.largest_block / 2 || depth >= 2 * blocks)) break;
-            const auto most = has_file ? std::min(way.lanes, depth) : 1;
-            for (unsigned lanes = 1; lanes < most; lanes *= 2) try_plan(block, depth, lanes);
+            const auto most = has_file ? std::min(way.io_threads, depth) : 1;
+            for (unsigned io_threads = 1; io_threads < most; io_threads *= 2) try_plan(block, depth, io_threads);
             try_plan(block, depth, most);
         }
     }

@@ -19,12 +19,12 @@ namespace causeway::transfer {
 /// That of the tuner's own transfers, which are not the program's.
 inline constexpr std::string_view measuring_strategy = "measuring";
 
-/// A route with block size, depth and lanes.
+/// A route with block size, depth and I/O threads.
 struct plan {
     std::string_view strategy;
     std::size_t block_bytes = 0;
     unsigned depth = 1; ///< blocks in flight
-    unsigned lanes = 1; ///< workers that read or write files at once
+    unsigned io_threads = 1; ///< workers that read or write files at once
     unsigned handed = 1; ///< blocks that are with the workers at once: some wait there, so that no worker ever does
     std::size_t piece_bytes = 0; ///< what one worker reads of a block: several do so at once
     bool map_source = false;
@@ -44,7 +44,7 @@ struct route {
 
     endpoint_traits source, target;
     std::size_t bytes = 0;
-    unsigned lanes = 1;            ///< workers that there are, and that both ends have a use for
+    unsigned io_threads = 1;            ///< workers that there are, and that both ends have a use for
     std::size_t largest_block = 0; ///< that staging memory holds twice
     bool direct = false;           ///< the target can take the bytes from the source itself
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
@@ -66,7 +66,7 @@ struct route {
     }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
     /// Blocks come to a file one after the other: its lock lets one writer in at a time.
-    [[nodiscard]] bool has_one_writer() const { return target.kind == medium::file && target.most_lanes == 1; }
+    [[nodiscard]] bool has_one_writer() const { return target.kind == medium::file && target.most_io_threads == 1; }
 };
 
 /// A way to build plans. The planner's constructor lists them in order of preference.
@@ -114,7 +114,7 @@ class planner {
     struct decision {
         const strategy* chosen = nullptr; ///< null: the plan that suits is as good
         std::size_t block_bytes = 0;
-        unsigned depth = 0, lanes = 0;
+        unsigned depth = 0, io_threads = 0;
         std::string_view next_best;
         double next_best_seconds = 0;
         bool has_figures = false;
@@ -129,7 +129,7 @@ class planner {
     struct situation {
         std::string_view source, target;
         std::size_t size_class, largest_block;
-        unsigned kinds, lanes;
+        unsigned kinds, io_threads;
         bool operator==(const situation&) const = default;
     };
     struct situation_hash {

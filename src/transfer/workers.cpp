@@ -26,7 +26,7 @@ namespace causeway::transfer {
 namespace {
 
 constexpr auto idle_life = std::chrono::seconds(5);
-/// Beyond the lanes: for jobs on another device than the one that has them all.
+/// Beyond the I/O threads: for jobs on another device than the one that has them all.
 constexpr unsigned spare_threads = 2;
 /// Who is called early looks on for so many times as long as one that has worked.
 constexpr int times_early = 2;
@@ -307,8 +307,8 @@ void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bo
 
 class worker_threads final : public worker_pool, private progress_source {
   public:
-    worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes, std::chrono::nanoseconds patience)
-        : m_lanes(lanes), m_files(std::make_shared<crew>(inbox, patience, called_by_engine, lanes)),
+    worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads, std::chrono::nanoseconds patience)
+        : m_io_threads(io_threads), m_files(std::make_shared<crew>(inbox, patience, called_by_engine, io_threads)),
           // Who has taken one of these may not be back for any time, and their number is not limited.
           m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0), unlimited, unlimited)) {}
 
@@ -390,7 +390,7 @@ class worker_threads final : public worker_pool, private progress_source {
 
     void start_file_worker(const job_origin& from) {
         // The workers that there are get to it.
-        if (m_threads.size() == m_lanes + spare_threads) return;
+        if (m_threads.size() == m_io_threads + spare_threads) return;
         ++m_files->coming;
         try {
             m_threads.emplace_back([team = m_files, habits = m_habits] { work_for(team, habits, false); });
@@ -435,7 +435,7 @@ class worker_threads final : public worker_pool, private progress_source {
             newest.done, {0, {status::out_of_resources, 0, 0, "no thread can be made for a file's reads and writes"}}});
     }
 
-    unsigned m_lanes;
+    unsigned m_io_threads;
     const thread_habits m_habits; // of the thread that makes this
     std::shared_ptr<crew> m_files, m_streams;
     std::vector<std::thread> m_threads;
@@ -443,9 +443,9 @@ class worker_threads final : public worker_pool, private progress_source {
 
 } // namespace
 
-std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes,
+std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads,
                                                  std::chrono::nanoseconds patience) {
-    return std::make_unique<worker_threads>(std::move(inbox), lanes, patience);
+    return std::make_unique<worker_threads>(std::move(inbox), io_threads, patience);
 }
 
 } // namespace causeway::transfer

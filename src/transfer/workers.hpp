@@ -48,10 +48,10 @@ class worker_pool {
     virtual void run_waiting(work job, step& done) = 0;
 };
 
-/// Starts `lanes` threads when first needed, and two more for jobs on another device if all of them are at work on one;
-/// one that has worked looks for more for `patience` before it sleeps. The destructor waits for jobs that have begun,
-/// except for waiting ones.
-[[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned lanes,
+/// Starts `io_threads` threads when first needed, and two more for jobs on another device if all of them are at work on
+/// one; one that has worked looks for more for `patience` before it sleeps. The destructor waits for jobs that have
+/// begun, except for waiting ones.
+[[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads,
                                                                std::chrono::nanoseconds patience = {});
 
 } // namespace causeway::transfer

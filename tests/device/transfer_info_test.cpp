@@ -197,7 +197,7 @@ TEST_P(transfer_information, a_forced_strategy_is_used_and_moves_the_same_bytes)
     }
 }
 
-TEST_P(transfer_information, forced_block_depth_and_lanes_are_used) {
+TEST_P(transfer_information, forced_block_depth_and_io_threads_are_used) {
     const option_scope strategy("strategy", "pipelined");
     const option_scope block("block", "64K");
     const option_scope depth("depth", "3");

@@ -45,7 +45,7 @@ std::ostream& operator<<(std::ostream& out, const possessions& shown) {
     return out;
 }
 
-/// The engine, as many file workers as there are lanes, and a worker for a stream.
+/// The engine, as many file workers as there are I/O threads, and a worker for a stream.
 constexpr std::size_t most_own_threads = 1 + 8 + 1;
 
 possessions take_stock(const scenario& run) {

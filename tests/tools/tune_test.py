@@ -15,7 +15,7 @@ from perf_test import check, run_one_of
 
 OPERATIONS = {"copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window", "link", "link in"}
 EXPLAINED = re.compile(
-    r"causeway: .+ -> .+, \d+ [KMGT]?i?B: [a-z-]+, block \d+ [KMGT]?i?B, depth \d+, lanes \d+, "
+    r"causeway: .+ -> .+, \d+ [KMGT]?i?B: [a-z-]+, block \d+ [KMGT]?i?B, depth \d+, I/O threads \d+, "
     r"(by rules|by figures( \(next best: [a-z-]+, [\d.]+ (us|ms|s)\))?|forced by options); "
     r"expected (nothing|[\d.]+ (us|ms|s)), took [\d.]+ (us|ms|s), [\d.e+-]+ GB/s(, beside others)?")
 

@@ -28,7 +28,7 @@ class descriptor_endpoint final : public transfer::endpoint {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         transfer::endpoint_traits known{.kind = transfer::medium::file, .resource = m_resource};
-        if (m_mode == access::write) known.most_lanes = m_blocks.most_writers();
+        if (m_mode == access::write) known.most_io_threads = m_blocks.most_writers();
         return known;
     }
     [[nodiscard]] std::string name() const override { return m_fd.get() < 0 ? m_name : known_file_name(m_fd.get()); }

@@ -271,7 +271,7 @@ void file_blocks::open(const transfer::open_request& request) {
     m_piece_bytes = m_workers_piece_bytes = whole_blocks ? request.block_bytes : request.piece_bytes;
     m_is_target = !request.is_source;
     // What is past the page cache after all was planned for one writer, if it is a stream.
-    if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.lanes;
+    if (m_is_target && m_direct.get() < 0) m_origin.at_once = request.io_threads;
     if (m_is_target && !m_is_in_memory && !m_waits_for_disk && m_direct.get() < 0 && m_whole.bytes >= smallest_behind)
         m_behind.emplace(m_whole, m_services.workers, std::make_shared<monotonic_clock>());
     // ZFS, where writers do not wait for each other, keeps files in a cache of its own.
@@ -286,7 +286,7 @@ void file_blocks::open(const transfer::open_request& request) {
             // Into memory where it lies: the engine has nothing to do for it meanwhile.
             m_shared_until = m_whole.bytes;
             m_piece_bytes = std::min(m_piece_bytes, largest_shared_piece);
-            m_origin.at_once = request.lanes;
+            m_origin.at_once = request.io_threads;
         } else if (request.for_device && m_piece_bytes <= largest_shared_piece) {
             // Until the first block is there, the device has nothing to do either.
             m_shared_until = request.block_bytes;

@@ -95,7 +95,7 @@ class regular_file_endpoint final : public stdio_endpoint {
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         transfer::endpoint_traits known{.kind = transfer::medium::file, .resource = m_resource};
-        if (mode() == access::write) known.most_lanes = m_blocks.most_writers();
+        if (mode() == access::write) known.most_io_threads = m_blocks.most_writers();
         return known;
     }
 

@@ -41,11 +41,11 @@ class mapped final : public strategy {
             result.block_bytes = 4 << 20;
             result.depth = 2;
         } else if (has_file) {
-            // Enough blocks to keep every lane reading, and none so large that one lane works on the last while others
+            // Enough blocks to keep every I/O thread reading, and none so large that one works on the last while others
             // wait (two cores: 256 MiB take 3 to 5 % longer in blocks of 16 MiB). No staging, so only system calls
             // cost.
-            result.block_bytes = round_block(way.bytes / (2 * way.lanes), 256 << 10, 4 << 20);
-            result.depth = 2 * way.lanes;
+            result.block_bytes = round_block(way.bytes / (2 * way.io_threads), 256 << 10, 4 << 20);
+            result.depth = 2 * way.io_threads;
         } else {
             // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to
             // other nodes are smaller (see messenger), and need some under way. Both ways, who copies a large block out

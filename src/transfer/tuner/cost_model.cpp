@@ -30,15 +30,15 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
     double before = 0, after = pass, of_memory = 0;
     for (std::size_t i = 0; i < way.count; ++i) {
         const auto& model = way.stages[i].model;
-        const unsigned lanes = std::clamp(way.stages[i].at_once, 1u, in_flight);
+        const unsigned at_once = std::clamp(way.stages[i].at_once, 1u, in_flight);
         after -= model.seconds(size);
-        auto own = rounds(lanes, model.seconds(size), model.seconds(last));
+        auto own = rounds(at_once, model.seconds(size), model.seconds(last));
         auto first = model.seconds(size);
-        if (lanes > 1) {
+        if (at_once > 1) {
             const auto count = static_cast<double>(full + (rest > 0 ? 1 : 0));
             own = std::max(own, count * model.gap + all / model.ceiling);
-            // Neighbours in the lanes arrive together.
-            const double neighbours = way.stages[i].in_turn ? 1 : std::min<double>(lanes, count);
+            // Neighbours in turn arrive together.
+            const double neighbours = way.stages[i].in_turn ? 1 : std::min<double>(at_once, count);
             first = std::max(first, neighbours * model.gap + std::min(size * neighbours, all) / model.ceiling);
         }
         of_memory += all / model.ceiling;

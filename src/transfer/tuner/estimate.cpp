@@ -49,7 +49,7 @@ std::optional<double> estimate::seconds(const plan& chosen, std::size_t bytes) c
         if (is_known) blocks.set_up += stage->seconds(static_cast<double>(bytes));
     };
     const auto lanes_of = [&](const endpoint_traits& end) {
-        return static_cast<unsigned>(std::min<std::size_t>(end.in_flight, chosen.lanes));
+        return static_cast<unsigned>(std::min<std::size_t>(end.in_flight, chosen.io_threads));
     };
     // A copy is submitted while the one before it is under way.
     const unsigned ahead = std::min(chosen.depth, 2u);

@@ -44,9 +44,9 @@ std::string explain(const explained_transfer& what) {
     const double took = std::chrono::duration<double>(what.took).count();
     auto line = what.source + " -> " + what.target + ", " + bytes_text(what.bytes) + ": " +
                 std::string(chosen.strategy) + ", block " + bytes_text(chosen.block_bytes) + ", depth " +
-                std::to_string(chosen.depth) + ", lanes " + std::to_string(chosen.lanes) + ", " + reason_text(chosen) +
-                "; expected " + (what.expected_seconds ? time_text(*what.expected_seconds) : "nothing") + ", took " +
-                time_text(took);
+                std::to_string(chosen.depth) + ", I/O threads " + std::to_string(chosen.io_threads) + ", " +
+                reason_text(chosen) + "; expected " +
+                (what.expected_seconds ? time_text(*what.expected_seconds) : "nothing") + ", took " + time_text(took);
     if (took > 0) line += ", " + bandwidth_text(static_cast<double>(what.moved) / took);
     if (what.error) line += "; failed after " + bytes_text(what.moved) + ": " + what.error.message;
     return line;

@@ -21,8 +21,8 @@ struct explained_transfer {
     failure error;
 };
 
-/// "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, measured (next best: mapped in
-/// 15.1 ms); expected 11.2 ms, took 11.9 ms, 5.64 GB/s"
+/// "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, I/O threads 2, measured (next best:
+/// mapped in 15.1 ms); expected 11.2 ms, took 11.9 ms, 5.64 GB/s"
 [[nodiscard]] std::string explain(const explained_transfer& what);
 
 } // namespace causeway::transfer

@@ -54,7 +54,7 @@ class shared_reads : public testing::Test {
 } // namespace
 
 TEST_F(shared_reads, are_those_into_memory_where_it_lies) {
-    begin({.lanes = 2, .other = {.maps_at_once = true}});
+    begin({.io_threads = 2, .other = {.maps_at_once = true}});
     ASSERT_EQ(m_workers.attempts.size(), 4u) << "pieces of 512 KiB";
     EXPECT_EQ(m_workers.last_origin.at_once, 2u);
     for (const auto& here : m_workers.attempts) {
@@ -93,7 +93,7 @@ TEST_F(shared_reads, wait_for_no_disk) {
     ::posix_fadvise(m_file.fd, 0, 0, POSIX_FADV_DONTNEED);
     if (endpoints::is_cached_by_mapping(m_file.fd, mib, 4096))
         GTEST_SKIP() << "the file system of TMPDIR keeps files in memory";
-    begin({.lanes = 2, .other = {.maps_at_once = true}});
+    begin({.io_threads = 2, .other = {.maps_at_once = true}});
     ASSERT_EQ(m_workers.attempts.size(), 4u);
     EXPECT_FALSE(m_workers.attempts.back()());
     EXPECT_TRUE(is_right());
@@ -120,7 +120,7 @@ TEST_F(shared_reads, are_none_of_cold_blocks_of_a_file_that_begins_in_the_cache)
     m_source = endpoints::make_descriptor_endpoint(m_services, m_file.fd, 0, larger, endpoints::access::read);
     waiter opened;
     m_source->open(
-        {.bytes = larger, .block_bytes = 2 * mib, .is_source = true, .lanes = 2, .other = {.maps_at_once = true}},
+        {.bytes = larger, .block_bytes = 2 * mib, .is_source = true, .io_threads = 2, .other = {.maps_at_once = true}},
         opened.work);
     m_done.work.begin();
     m_source->read(mib, m_block, m_done.work);
@@ -130,7 +130,7 @@ TEST_F(shared_reads, are_none_of_cold_blocks_of_a_file_that_begins_in_the_cache)
 }
 
 TEST_F(shared_reads, end_where_a_file_was_cut_off) {
-    begin({.lanes = 2, .other = {.maps_at_once = true}});
+    begin({.io_threads = 2, .other = {.maps_at_once = true}});
     ASSERT_EQ(::ftruncate(m_file.fd, static_cast<off_t>(2 * mib)), 0);
     EXPECT_FALSE(m_workers.attempts.back()()) << "a worker finds out why";
     while (!m_workers.jobs.empty()) m_workers.finish_first();

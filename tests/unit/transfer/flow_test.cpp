@@ -216,12 +216,12 @@ TEST(flow, keeps_no_more_blocks_in_flight_than_its_depth_and_the_endpoint_allow)
     chooser first;
     run(on, first);
     EXPECT_EQ(deep.source.most_in_flight, 3);
-    one_transfer lanes(on, file, device, 40);
-    on.machine->submit(lanes.work);
+    one_transfer wide(on, file, device, 40);
+    on.machine->submit(wide.work);
     chooser third;
     run(on, third);
     // Two workers read, and the third block waits for one of them.
-    EXPECT_EQ(lanes.source.most_in_flight, 3);
+    EXPECT_EQ(wide.source.most_in_flight, 3);
     one_transfer narrow(on, pipe_end, device, 40);
     on.machine->submit(narrow.work);
     chooser second;

@@ -48,7 +48,7 @@ TEST(planner, takes_a_direct_link_where_its_steps_take_less_than_the_way_through
             .choose({.source = source,
                      .target = target,
                      .bytes = bytes,
-                     .lanes = 4,
+                     .io_threads = 4,
                      .largest_block = half_cap,
                      .device_window = true})
             .strategy;
@@ -70,7 +70,7 @@ TEST(planner, moves_what_lies_in_windows_in_larger_blocks_than_what_is_copied_in
         const auto made = planner(settings).choose({.source = source,
                                                     .target = target,
                                                     .bytes = bytes,
-                                                    .lanes = 4,
+                                                    .io_threads = 4,
                                                     .largest_block = half_cap,
                                                     .device_window = true});
         EXPECT_EQ(made.strategy, "device-window");
@@ -95,8 +95,8 @@ TEST(planner, stages_small_transfers_whole_and_large_ones_in_blocks) {
     const auto large = choose(settings, file, device, 1 << 30);
     EXPECT_EQ(large.strategy, "pipelined");
     EXPECT_EQ(large.block_bytes, std::size_t{4} << 20);
-    EXPECT_EQ(large.lanes, 4u);
-    EXPECT_EQ(choose(settings, device, remote, 1 << 30).lanes, 1u);
+    EXPECT_EQ(large.io_threads, 4u);
+    EXPECT_EQ(choose(settings, device, remote, 1 << 30).io_threads, 1u);
 }
 
 TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_some_idle) {
@@ -105,7 +105,7 @@ TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_so
     EXPECT_EQ(written.handed, 6u);
     EXPECT_EQ(written.piece_bytes, written.block_bytes);
     const auto read = choose(settings, file, device, 1 << 30);
-    EXPECT_EQ(read.lanes, 4u);
+    EXPECT_EQ(read.io_threads, 4u);
     EXPECT_LT(read.piece_bytes, read.block_bytes);
     EXPECT_GE(read.handed * (read.block_bytes / read.piece_bytes), 6u);
     settings.set("lanes", "3");
@@ -117,10 +117,10 @@ TEST(planner, hands_workers_more_than_they_do_at_once_unless_an_option_leaves_so
 
 TEST(planner, gives_a_file_with_one_writer_large_blocks_and_always_a_next_one) {
     const options settings;
-    constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
+    constexpr endpoint_traits written{.kind = medium::file, .most_io_threads = 1};
     for (const auto& from : {device, mappable}) {
         const auto made = planner(settings).choose({from, written, std::size_t{1} << 30, 1, half_cap});
-        EXPECT_EQ(made.lanes, 1u);
+        EXPECT_EQ(made.io_threads, 1u);
         EXPECT_EQ(made.handed, 2u) << "the writer does not wait for the engine";
         EXPECT_GE(made.block_bytes, std::size_t{2} << 20);
         EXPECT_EQ(made.depth, 2u) << "what lies between a device and the writer is in nobody's cache";
@@ -139,7 +139,7 @@ TEST(planner, reads_files_into_mapped_memory_in_blocks_that_end_together) {
 
 TEST(planner, writes_what_hardly_gains_by_blocks_in_one_piece) {
     const options settings;
-    constexpr endpoint_traits written{.kind = medium::file, .most_lanes = 1};
+    constexpr endpoint_traits written{.kind = medium::file, .most_io_threads = 1};
     for (const auto& each : {written, file}) {
         EXPECT_EQ(choose(settings, device, each, 512 << 10).strategy, "pinned");
         EXPECT_EQ(choose(settings, device, each, 1 << 20).strategy, "pipelined");

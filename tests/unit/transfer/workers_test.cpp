@@ -28,8 +28,8 @@ namespace {
 /// Takes the part of the engine: hands out jobs, and counts those that come back.
 class handed_jobs final : public transfer::step_owner {
   public:
-    explicit handed_jobs(unsigned lanes, std::chrono::nanoseconds patience = {})
-        : m_workers(transfer::make_worker_threads(m_inbox, lanes, patience)) {}
+    explicit handed_jobs(unsigned io_threads, std::chrono::nanoseconds patience = {})
+        : m_workers(transfer::make_worker_threads(m_inbox, io_threads, patience)) {}
 
     void run(transfer::worker_pool::work job, const transfer::job_origin& from = {}) {
         m_workers->run(from, std::move(job), next_step());
@@ -117,12 +117,12 @@ class attendance {
     std::set<std::thread::id> m_threads;
 };
 
-constexpr unsigned lanes = 16;
+constexpr unsigned io_threads = 16;
 
 } // namespace
 
 TEST(workers, one_is_enough_for_jobs_that_follow_one_another) {
-    handed_jobs jobs(lanes, 50us);
+    handed_jobs jobs(io_threads, 50us);
     attendance who;
     for (int i = 0; i < 50; ++i) {
         jobs.run([&] {
@@ -134,12 +134,12 @@ TEST(workers, one_is_enough_for_jobs_that_follow_one_another) {
     EXPECT_EQ(who.count(), 1u) << "who is done with a job looks for the next before another is called";
 }
 
-TEST(workers, as_many_work_at_once_as_there_are_jobs_and_lanes) {
+TEST(workers, as_many_work_at_once_as_there_are_jobs_and_io_threads) {
     for (const auto patience : {0us, 50us}) {
-        handed_jobs jobs(lanes, patience);
+        handed_jobs jobs(io_threads, patience);
         // Numbers of jobs that leave some asleep, some coming, and some not made yet.
         for (int round = 0; round < 300; ++round) {
-            const unsigned count = 1 + static_cast<unsigned>(round * 7 + round / 5) % lanes;
+            const unsigned count = 1 + static_cast<unsigned>(round * 7 + round / 5) % io_threads;
             meeting all(count);
             for (unsigned i = 0; i < count; ++i)
                 jobs.run([&] { return transfer::outcome{all.attend() ? std::size_t{1} : 0, {}}; });
@@ -148,18 +148,18 @@ TEST(workers, as_many_work_at_once_as_there_are_jobs_and_lanes) {
     }
 }
 
-TEST(workers, more_jobs_than_lanes_wait_for_those_before_them) {
-    handed_jobs jobs(lanes);
+TEST(workers, more_jobs_than_io_threads_wait_for_those_before_them) {
+    handed_jobs jobs(io_threads);
     attendance who;
     for (int round = 0; round < 20; ++round) {
-        for (unsigned i = 0; i < 10 * lanes; ++i)
+        for (unsigned i = 0; i < 10 * io_threads; ++i)
             jobs.run([&] {
                 who.sign();
                 return transfer::outcome{1, {}};
             });
         ASSERT_TRUE(jobs.all_finish());
     }
-    EXPECT_LE(who.count(), lanes);
+    EXPECT_LE(who.count(), io_threads);
 }
 
 TEST(workers, each_waiting_job_has_one_of_its_own) {
@@ -195,11 +195,11 @@ TEST(workers, a_device_that_is_slow_does_not_hold_another) {
         },
         {&jobs, 2});
     EXPECT_TRUE(jobs.all_finish());
-    EXPECT_FALSE(too_many) << "a device has no more than there are lanes";
+    EXPECT_FALSE(too_many) << "a device has no more than there are I/O threads";
 }
 
 TEST(workers, a_transfer_has_no_more_of_them_than_it_wants_and_others_are_served_beside_it) {
-    handed_jobs jobs(lanes);
+    handed_jobs jobs(io_threads);
     const int writing = 0;
     std::atomic<int> at_work{0};
     std::atomic<bool> too_many{false};
@@ -212,8 +212,8 @@ TEST(workers, a_transfer_has_no_more_of_them_than_it_wants_and_others_are_served
                 return transfer::outcome{1, {}};
             },
             {.transfer = &writing, .at_once = 2});
-    meeting others(lanes - 2);
-    for (unsigned i = 0; i < lanes - 2; ++i)
+    meeting others(io_threads - 2);
+    for (unsigned i = 0; i < io_threads - 2; ++i)
         jobs.run([&] { return transfer::outcome{others.attend() ? std::size_t{1} : 0, {}}; });
     EXPECT_TRUE(jobs.all_finish());
     EXPECT_FALSE(too_many);
@@ -240,7 +240,7 @@ TEST(workers, transfers_take_turns) {
 }
 
 TEST(workers, nobody_is_called_for_one_shared_job) {
-    handed_jobs jobs(lanes);
+    handed_jobs jobs(io_threads);
     const auto self = std::this_thread::get_id();
     for (int round = 0; round < 20; ++round) {
         std::thread::id by;
@@ -258,7 +258,7 @@ TEST(workers, nobody_is_called_for_one_shared_job) {
 }
 
 TEST(workers, and_the_engine_share_jobs_and_each_is_done_once) {
-    handed_jobs jobs(lanes, 50us);
+    handed_jobs jobs(io_threads, 50us);
     constexpr std::size_t count = 200;
     for (int round = 0; round < 20; ++round) {
         std::vector<std::atomic<int>> done(count);
@@ -279,7 +279,7 @@ TEST(workers, and_the_engine_share_jobs_and_each_is_done_once) {
 }
 
 TEST(workers, do_what_the_engine_would_have_to_wait_for) {
-    handed_jobs jobs(lanes);
+    handed_jobs jobs(io_threads);
     const auto self = std::this_thread::get_id();
     for (unsigned count = 1; count < 40; ++count) {
         std::atomic<int> tried{0};
@@ -295,7 +295,7 @@ TEST(workers, do_what_the_engine_would_have_to_wait_for) {
 }
 
 TEST(workers, a_shared_job_of_the_engine_counts_as_one_of_its_transfer) {
-    handed_jobs jobs(lanes);
+    handed_jobs jobs(io_threads);
     const int transfer_of_two = 0;
     const transfer::job_origin two{&transfer_of_two, 0, 2};
     std::atomic<int> at_once{0}, most{0};
@@ -311,7 +311,7 @@ TEST(workers, a_shared_job_of_the_engine_counts_as_one_of_its_transfer) {
 }
 
 TEST(workers, a_shared_job_that_fails_here_has_failed) {
-    handed_jobs jobs(lanes);
+    handed_jobs jobs(io_threads);
     int other = 0;
     jobs.run_shared([&] { return transfer::outcome{static_cast<std::size_t>(++other), {}}; },
                     []() -> std::optional<transfer::outcome> { throw std::runtime_error("no"); });
@@ -321,7 +321,7 @@ TEST(workers, a_shared_job_that_fails_here_has_failed) {
     EXPECT_EQ(other, 0);
 }
 
-TEST(workers, of_another_device_do_not_wait_for_the_engine_where_all_lanes_are_taken) {
+TEST(workers, of_another_device_do_not_wait_for_the_engine_where_all_io_threads_are_taken) {
     handed_jobs jobs(2);
     const int slow = 0, shared = 0, fast = 0;
     std::counting_semaphore<8> slow_goes_on(0);
@@ -336,7 +336,7 @@ TEST(workers, of_another_device_do_not_wait_for_the_engine_where_all_lanes_are_t
             {&slow, 1, 2});
     while (slow_ones < 2) std::this_thread::yield();
     jobs.run_shared([] { return transfer::outcome{1, {}}; }, [] { return transfer::outcome{1, {}}; }, {&shared, 1, 2});
-    EXPECT_FALSE(jobs.do_share()) << "the device has its lanes taken";
+    EXPECT_FALSE(jobs.do_share()) << "the device has its I/O threads taken";
     std::atomic<bool> done{false};
     jobs.run(
         [&] {

@@ -214,19 +214,19 @@ class file_bench {
         return by == form::stream ? std::vector<forced_plan>(1) : m_session.plans(m_bytes);
     }
 
-    /// Raw access in the blocks of the library's own choice, with as many threads as that has lanes, and, if these are
-    /// more, with one for each processor: what the library leaves unused belongs to the limit. The most of these also
-    /// bound to a processor each.
+    /// Raw access in the blocks of the library's own choice, with as many threads as that has I/O threads, and, if
+    /// these are more, with one for each processor: what the library leaves unused belongs to the limit. The most of
+    /// these also bound to a processor each.
     template <class Timed> std::vector<std::shared_ptr<parallel_access>> raw_like(Timed timed) {
         apps::event moved;
         (void)timed(moved);
         const auto used = plan_of(moved.get());
         const auto block = (std::max<std::size_t>(used.block_bytes, 1) + page - 1) / page * page;
-        const auto lanes = std::max(used.lanes, 1U),
+        const auto io_threads = std::max(used.io_threads, 1U),
                    processors = std::min(causeway_tool::usable_processors(), most_raw_threads);
-        std::vector<std::shared_ptr<parallel_access>> made{std::make_shared<parallel_access>(lanes, block)};
+        std::vector<std::shared_ptr<parallel_access>> made{std::make_shared<parallel_access>(io_threads, block)};
         if (m_bytes <= block) return made;
-        if (processors > lanes) made.push_back(std::make_shared<parallel_access>(processors, block));
+        if (processors > io_threads) made.push_back(std::make_shared<parallel_access>(processors, block));
         const auto most = made.back()->threads();
         if (most > 1 && most <= causeway_tool::usable_processors())
             made.push_back(std::make_shared<parallel_access>(most, block, parallel_access::processors::own));

@@ -102,7 +102,7 @@ class file_beside_kernel {
         apps::event first;
         m_kernel.calibrate(std::max(typical([&] { return transfer(first); }), shortest_kernel));
         const auto used = plan_of(first.get());
-        const auto raw = std::make_shared<parallel_access>(std::max(used.lanes, 1U), used.block_bytes);
+        const auto raw = std::make_shared<parallel_access>(std::max(used.io_threads, 1U), used.block_bytes);
         const auto check = [this] {
             read_device(m_place.in_order.get(), m_target.get(), 0, m_bytes, m_memory.data());
             m_data.verify(m_memory.data(), m_window);

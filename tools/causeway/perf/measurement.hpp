@@ -35,7 +35,7 @@ struct forced_plan {
 struct used_plan {
     std::string strategy;
     std::size_t block_bytes = 0;
-    unsigned depth = 0, lanes = 0;
+    unsigned depth = 0, io_threads = 0;
     bool operator==(const used_plan&) const = default;
 };
 

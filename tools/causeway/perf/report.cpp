@@ -175,7 +175,7 @@ void write_json(const report& all, const std::filesystem::path& file) {
                                       {"percent_of_limit", each.percent_of_limit()}});
         written["details"].push_back({{"used_strategy", each.plan.strategy},
                                       {"depth", each.plan.depth},
-                                      {"lanes", each.plan.lanes},
+                                      {"lanes", each.plan.io_threads},
                                       {"lower_quartile_seconds", each.seconds.lower},
                                       {"upper_quartile_seconds", each.seconds.upper},
                                       {"samples", each.samples},

@@ -86,7 +86,7 @@ class TransferInfo:
     strategy = _text(0x0CA5010C, 'How the bytes move, such as "mapped"; empty until planned')
     block_size = _number(0x0CA5010D, c_size_t, "Bytes of a block")
     depth = _number(0x0CA5010E, c_uint32, "Blocks in flight")
-    lanes = _number(0x0CA5010F, c_uint32, "Workers that read or write at once")
+    lanes = _number(0x0CA5010F, c_uint32, "I/O threads that read or write at once")
     time_queued = _number(0x0CA50110, c_uint64, "Nanoseconds of `time.monotonic_ns`; 0 while not reached")
     time_submitted = _number(0x0CA50111, c_uint64, "As `time_queued`")
     time_started = _number(0x0CA50112, c_uint64, "As `time_queued`")

@@ -60,7 +60,7 @@ void expect_same(const plan& one, const plan& other) {
     EXPECT_EQ(one.strategy, other.strategy);
     EXPECT_EQ(one.block_bytes, other.block_bytes);
     EXPECT_EQ(one.depth, other.depth);
-    EXPECT_EQ(one.lanes, other.lanes);
+    EXPECT_EQ(one.io_threads, other.io_threads);
     EXPECT_EQ(one.map_source, other.map_source);
     EXPECT_EQ(one.map_target, other.map_target);
 }
@@ -199,12 +199,12 @@ TEST(choice, maps_only_where_the_copy_takes_longer_than_the_map) {
     EXPECT_EQ(by.choose(file, cpu, 64 * kib).strategy, "mapped") << "the figures have changed since";
 }
 
-TEST(choice, overlaps_large_transfers_in_lanes) {
+TEST(choice, overlaps_large_transfers_by_several_io_threads) {
     choosing by;
     by.measure_all();
     const auto chosen = by.choose(file, gpu, 256 * mib);
     EXPECT_EQ(chosen.strategy, "pipelined");
-    EXPECT_GE(chosen.lanes, 3u) << "of 5 GB/s each, for 14";
+    EXPECT_GE(chosen.io_threads, 3u) << "of 5 GB/s each, for 14";
     EXPECT_LE(chosen.depth * chosen.block_bytes, 64 * mib) << "staging memory is others' too";
 }
 

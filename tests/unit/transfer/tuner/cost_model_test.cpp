@@ -70,7 +70,7 @@ TEST(cost_model, divides_a_stage_among_its_lanes_up_to_the_ceiling) {
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 8), 4 * unlimited.seconds(mib));
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{reading, 4}}), 16 * mib, mib, 8),
                      16 * reading.gap + 16 * mib / reading.ceiling);
-    // No more lanes than blocks in flight.
+    // No more I/O threads than blocks in flight.
     EXPECT_DOUBLE_EQ(predicted_seconds(of({{unlimited, 4}}), 16 * mib, mib, 2), 8 * unlimited.seconds(mib));
 }
 
@@ -97,13 +97,13 @@ TEST(cost_model, lets_stages_share_one_memory) {
 }
 
 TEST(cost_model, never_takes_less_for_more_bytes) {
-    for (const unsigned lanes : {1u, 2u, 4u})
+    for (const unsigned io_threads : {1u, 2u, 4u})
         for (const unsigned depth : {1u, 2u, 3u, 8u}) {
-            const auto way = of({{reading, lanes}, {copying, 2}});
+            const auto way = of({{reading, io_threads}, {copying, 2}});
             double before = 0;
             for (std::size_t bytes = 1; bytes < 8 * mib; bytes += 12345) {
                 const auto seconds = predicted_seconds(way, bytes, 256 * kib, depth);
-                ASSERT_GE(seconds, before) << bytes << " bytes, depth " << depth << ", lanes " << lanes;
+                ASSERT_GE(seconds, before) << bytes << " bytes, depth " << depth << ", I/O threads " << io_threads;
                 before = seconds;
             }
         }

@@ -15,7 +15,7 @@ explained_transfer example() {
             .target = "device buffer",
             .bytes = 64u << 20,
             .moved = 64u << 20,
-            .chosen = {.strategy = "pipelined", .block_bytes = 4u << 20, .depth = 4, .lanes = 2},
+            .chosen = {.strategy = "pipelined", .block_bytes = 4u << 20, .depth = 4, .io_threads = 2},
             .expected_seconds = {},
             .took = 12ms,
             .error = {}};
@@ -25,7 +25,7 @@ explained_transfer example() {
 
 TEST(explanation, names_route_choice_reason_and_outcome) {
     EXPECT_EQ(explain(example()),
-              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by rules; "
+              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, I/O threads 2, by rules; "
               "expected nothing, took 12.00 ms, 5.59 GB/s");
 }
 
@@ -36,7 +36,7 @@ TEST(explanation, says_what_the_figures_said) {
     told.chosen.next_best_seconds = 15.1e-3;
     told.expected_seconds = 11.2e-3;
     EXPECT_EQ(explain(told),
-              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, lanes 2, by figures "
+              "/data/input.bin -> device buffer, 64 MiB: pipelined, block 4 MiB, depth 4, I/O threads 2, by figures "
               "(next best: mapped, 15.10 ms); expected 11.20 ms, took 12.00 ms, 5.59 GB/s");
     told.chosen.why = plan::reason::forced;
     EXPECT_NE(explain(told).find("forced by options"), std::string::npos);

@@ -46,7 +46,7 @@ TEST(stage_model, takes_of_several_blocks_at_once_what_they_show_in_company) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].seconds, 41e-6);
     EXPECT_EQ(found[1].seconds, 101e-6);
-    // One lane has no company, and several blocks of it show nothing of their own.
+    // One I/O thread has no company, and several blocks of it show nothing of their own.
     add_typical(one_by_one, true, found);
     EXPECT_EQ(found.size(), 2u);
 }
