@@ -292,7 +292,7 @@ cl_int causeway_graph_add_kernel(causeway_graph* graph, const char* name, const 
         auto context = kernel->context != nullptr ? cl::context::share(kernel->context) : to.context;
         auto* const device = kernel->device != nullptr ? kernel->device : to.device;
         auto code = kernel_code_of(name, *kernel, context, device);
-        to.built.add_kernel(name, std::move(code), to.built.place_of(context, device));
+        to.built.add_kernel(name, std::move(code), to.built.memory_space_of(context, device));
     });
 }
 

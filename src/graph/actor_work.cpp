@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Copies between places, ends of streams, host functions.
+// Copies between memory spaces, ends of streams, host functions.
 #include "graph/actor_work.hpp"
 
 #include "base/error.hpp"
@@ -10,7 +10,7 @@ namespace causeway::graph {
 
 namespace {
 
-place_in_chain last_if(bool last) { return last ? place_in_chain::last : place_in_chain::before_others; }
+chain_position last_if(bool last) { return last ? chain_position::last : chain_position::before_others; }
 
 /// From memory of the program, or a host ring, into a device ring.
 class copy_in final : public actor_work {
@@ -191,7 +191,7 @@ void fill_with_zeros(const rings& memory, const channel_range& range, command_ch
         return;
     }
     memory.on_device[range.channel]->pieces(range.begin, bytes, [&](const buffer_piece& piece, std::size_t) {
-        commands.add("filling a window with zeros", place_in_chain::before_others,
+        commands.add("filling a window with zeros", chain_position::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          constexpr cl_uchar zero = 0;
                          return clEnqueueFillBuffer(queue, piece.buffer, &zero, sizeof zero, piece.offset, piece.bytes,

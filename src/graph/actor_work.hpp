@@ -16,7 +16,7 @@ namespace causeway::graph {
 /// Which commands of a firing have events.
 enum class told { nothing, end, every_command };
 /// Whether a command is the last of its firing.
-enum class place_in_chain { before_others, last };
+enum class chain_position { before_others, last };
 
 /// Commands of one firing in an in-order queue: the first has the wait list, the last one's event is the firing's.
 class command_chain {
@@ -26,8 +26,8 @@ class command_chain {
         : m_queue(queue), m_waits(waits), m_wanted(wanted), m_events(events) {}
 
     /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
-    template <class Enqueue> void add(const char* what, place_in_chain where, Enqueue enqueue) {
-        const bool tells = m_wanted == told::every_command || (m_wanted == told::end && where == place_in_chain::last);
+    template <class Enqueue> void add(const char* what, chain_position where, Enqueue enqueue) {
+        const bool tells = m_wanted == told::every_command || (m_wanted == told::end && where == chain_position::last);
         cl_event made = nullptr;
         const auto count = static_cast<cl_uint>(m_waits.size());
         cl::check(enqueue(m_queue, count, count == 0 ? nullptr : m_waits.data(), tells ? &made : nullptr), what);

@@ -33,7 +33,7 @@ class compiler {
     }
 
   private:
-    std::size_t lane_of(lane_kind kind, place where) {
+    std::size_t lane_of(lane_kind kind, memory_space where) {
         if (where != host && !m_devices.at(where).overlap) kind = lane_kind::compute;
         const auto [found, added] = m_lanes.try_emplace({kind, where}, m_result.lanes.size());
         if (added) m_result.lanes.push_back({kind, where});
@@ -52,8 +52,8 @@ class compiler {
     void make_actors() {
         const auto& nodes = m_described.nodes();
         m_actor_of.resize(nodes.size());
-        std::vector<place> feeds(nodes.size(), host); // of a direct output: where its bytes are made
-        for (const auto& each : m_described.edges()) feeds[each.target] = place_of(each.source);
+        std::vector<memory_space> feeds(nodes.size(), host); // of a direct output: where its bytes are made
+        for (const auto& each : m_described.edges()) feeds[each.target] = memory_space_of(each.source);
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             switch (nodes[i].kind) {
             case node_kind::kernel:
@@ -75,20 +75,20 @@ class compiler {
         }
     }
 
-    [[nodiscard]] place place_of(std::size_t node) const {
+    [[nodiscard]] memory_space memory_space_of(std::size_t node) const {
         return m_described.nodes()[node].kind == node_kind::kernel ? m_described.nodes()[node].where : host;
     }
 
     /// Where the target's actor finds its bytes.
-    [[nodiscard]] place reading_place(const edge& each) const {
+    [[nodiscard]] memory_space reading_space(const edge& each) const {
         const auto& target = m_described.nodes()[each.target];
-        if (target.kind == node_kind::output && target.direct) return place_of(each.source);
-        return place_of(each.target);
+        if (target.kind == node_kind::output && target.direct) return memory_space_of(each.source);
+        return memory_space_of(each.target);
     }
 
     void add_edge(std::size_t number) {
         const auto& each = m_described.edges()[number];
-        const auto index = channel_at(each, reading_place(each));
+        const auto index = channel_at(each, reading_space(each));
         auto& ring = m_result.channels[index];
         const auto target = m_actor_of[each.target];
         const auto kept = each.delay_bytes + each.before_bytes;
@@ -133,13 +133,13 @@ class compiler {
         inputs[position] = in;
     }
 
-    /// The ring that holds the bytes of an output in a place: made once, so that an output that several targets of one
-    /// place read is copied there once.
-    std::size_t channel_at(const edge& each, place where) {
+    /// The ring that holds the bytes of an output in a memory space: made once, so that an output that several targets
+    /// of one memory space read is copied there once.
+    std::size_t channel_at(const edge& each, memory_space where) {
         const auto key = std::tuple(each.source, each.source_position, where);
         if (const auto found = m_channels.find(key); found != m_channels.end()) return found->second;
         const auto& source = m_described.nodes()[each.source];
-        const auto home = place_of(each.source);
+        const auto home = memory_space_of(each.source);
         std::size_t index;
         if (source.kind == node_kind::input && (where == host || source.direct)) {
             const auto lane = where == host ? lane_of(lane_kind::host, host) : lane_of(lane_kind::copy_in, where);
@@ -154,7 +154,7 @@ class compiler {
     }
 
     /// From the host to a device or back; between two devices both, one after the other.
-    std::size_t make_copy(const edge& each, place home, place where) {
+    std::size_t make_copy(const edge& each, memory_space home, memory_space where) {
         const auto from = channel_at(each, home == host || where == host ? home : host);
         const auto copier = where == host
                                 ? make_actor(actor_kind::copy_out, each.source, lane_of(lane_kind::copy_out, home))
@@ -170,7 +170,7 @@ class compiler {
         return make_channel(each, where, copier, 0);
     }
 
-    std::size_t make_channel(const edge& each, place where, std::size_t writer, std::size_t position) {
+    std::size_t make_channel(const edge& each, memory_space where, std::size_t writer, std::size_t position) {
         const auto index = m_result.channels.size();
         std::size_t period = 0;
         if (__builtin_mul_overflow(m_balance.repetitions[each.source], each.produced_bytes, &period) ||
@@ -203,7 +203,7 @@ class compiler {
     }
 
     void check_memory() const {
-        for (place where = 0; where < m_devices.size(); ++where) {
+        for (memory_space where = 0; where < m_devices.size(); ++where) {
             const auto& device = m_devices[where];
             const channel* largest = nullptr;
             for (const auto& ring : m_result.channels) {
@@ -252,9 +252,10 @@ class compiler {
     const std::vector<device_limits>& m_devices;
     balance m_balance;
     pipeline m_result;
-    std::map<std::pair<lane_kind, place>, std::size_t> m_lanes;
+    std::map<std::pair<lane_kind, memory_space>, std::size_t> m_lanes;
     std::vector<std::size_t> m_actor_of; // by node
-    std::map<std::tuple<std::size_t, std::size_t, place>, std::size_t> m_channels; // by node, position, place
+    std::map<std::tuple<std::size_t, std::size_t, memory_space>, std::size_t> m_channels; // by node, position, memory
+                                                                                          // space
 };
 
 } // namespace
@@ -263,7 +264,7 @@ pipeline compile(const description& described, const std::vector<device_limits>&
     return compiler(described, devices).compile(slack);
 }
 
-std::uint64_t memory_bytes(const pipeline& compiled, place where) {
+std::uint64_t memory_bytes(const pipeline& compiled, memory_space where) {
     std::uint64_t bytes = 0;
     for (const auto& ring : compiled.channels)
         if (ring.where == where) bytes += ring.ring_bytes();

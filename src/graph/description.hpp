@@ -16,8 +16,8 @@ enum class node_kind { input, kernel, function, output };
 
 /// The memory in which a node finds and leaves its bytes: that of a device, by its number in the machine, or the
 /// host's.
-using place = std::size_t;
-inline constexpr place host = std::numeric_limits<place>::max();
+using memory_space = std::size_t;
+inline constexpr memory_space host = std::numeric_limits<memory_space>::max();
 
 /// The size of a stream whose end nobody knows before it comes.
 inline constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
@@ -25,7 +25,7 @@ inline constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max
 struct node {
     std::string name;
     node_kind kind = node_kind::kernel;
-    place where = host;            ///< of a kernel: its device
+    memory_space where = host;            ///< of a kernel: its device
     std::uint64_t total_bytes = 0; ///< of a stream: all of it, or `endless`
     std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes; 0 until an edge says it
     bool page_locked = false;      ///< of a direct stream: copies are as fast as they can be

@@ -14,7 +14,7 @@ namespace {
 /// More combinations than this are not worth their memory: one cl_kernel is bound anew for each firing then.
 constexpr std::uint64_t most_slots = 512;
 
-/// A piece of a ring and its place in an argument that is not a piece of a ring.
+/// A piece of a ring and its position in an argument that is not a piece of a ring.
 struct joint {
     buffer_piece piece;
     std::size_t offset = 0;
@@ -98,9 +98,9 @@ class kernel_work final : public actor_work {
         for (std::size_t i = 0; i < m_readers.size(); ++i)
             for (const auto& each : used.arguments[i].copied)
                 copy(each.piece.buffer, each.piece.offset, used.arguments[i].buffer, each.offset, each.piece.bytes,
-                     place_in_chain::before_others, commands);
+                     chain_position::before_others, commands);
         commands.add("enqueueing the kernel",
-                     used.copied_after == 0 ? place_in_chain::last : place_in_chain::before_others,
+                     used.copied_after == 0 ? chain_position::last : chain_position::before_others,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          return clEnqueueNDRangeKernel(queue, used.kernel.get(), m_dimensions, nullptr, m_global.data(),
                                                        m_code.local[0] == 0 ? nullptr : m_code.local.data(), count,
@@ -110,7 +110,7 @@ class kernel_work final : public actor_work {
         for (std::size_t i = m_readers.size(); i < used.arguments.size(); ++i)
             for (const auto& each : used.arguments[i].copied)
                 copy(used.arguments[i].buffer, each.offset, each.piece.buffer, each.piece.offset, each.piece.bytes,
-                     --left == 0 ? place_in_chain::last : place_in_chain::before_others, commands);
+                     --left == 0 ? chain_position::last : chain_position::before_others, commands);
         return firing_result::done;
     }
 
@@ -122,7 +122,7 @@ class kernel_work final : public actor_work {
     };
 
     static void copy(cl_mem source, std::size_t source_offset, cl_mem target, std::size_t target_offset,
-                     std::size_t bytes, place_in_chain where, command_chain& commands) {
+                     std::size_t bytes, chain_position where, command_chain& commands) {
         commands.add("copying part of a window", where,
                      [&](cl_command_queue queue, cl_uint count, const cl_event* waits, cl_event* event) {
                          return clEnqueueCopyBuffer(queue, source, target, source_offset, target_offset, bytes, count,

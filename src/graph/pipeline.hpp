@@ -14,14 +14,14 @@ namespace causeway::graph {
 enum class lane_kind { host, copy_in, compute, copy_out };
 struct lane {
     lane_kind kind = lane_kind::host;
-    place where = host;
+    memory_space where = host;
 };
 
-/// A node, or a copy that the compiler put between two places.
+/// A node, or a copy that the compiler put between two memory spaces.
 enum class actor_kind { input, kernel, function, output, copy_in, copy_out };
 
-/// A ring of bytes in one place, with one writer and any number of readers. Positions count from the first byte that
-/// the writer gives; what is before position 0 is there when the run begins.
+/// A ring of bytes in one memory space, with one writer and any number of readers. Positions count from the first byte
+/// that the writer gives; what is before position 0 is there when the run begins.
 struct channel {
     /// One edge at its target's end.
     struct reader {
@@ -36,7 +36,7 @@ struct channel {
                    static_cast<std::int64_t>(delay_bytes + before_bytes);
         }
     };
-    place where = host;
+    memory_space where = host;
     std::size_t writer = 0, position = 0;
     std::size_t produced_bytes = 0;
     std::size_t period_bytes = 0; ///< what one period of the graph brings
@@ -49,7 +49,7 @@ struct channel {
     std::vector<reader> readers;
 
     [[nodiscard]] std::size_t ring_bytes() const { return buffers * period_bytes; }
-    [[nodiscard]] std::size_t place_of(std::int64_t position) const {
+    [[nodiscard]] std::size_t offset_of(std::int64_t position) const {
         const auto size = static_cast<std::int64_t>(ring_bytes());
         return static_cast<std::size_t>((position % size + size) % size);
     }
@@ -93,8 +93,8 @@ struct device_limits {
 [[nodiscard]] pipeline compile(const description& described, const std::vector<device_limits>& devices,
                                std::size_t slack = 0);
 
-/// Bytes that a place must have.
-[[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, place where);
+/// Bytes that a memory space must have.
+[[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, memory_space where);
 
 /// Stages, buffers and bytes for people to read, and the predicted time of a period: by the seconds per firing of each
 /// actor that were measured, or else by those that are estimated. Either may be empty.

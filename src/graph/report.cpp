@@ -12,12 +12,12 @@ namespace causeway::graph {
 
 namespace {
 
-std::string place_text(place where, const std::vector<device_limits>& devices) {
+std::string memory_space_text(memory_space where, const std::vector<device_limits>& devices) {
     return where == host ? "the host" : std::string("device '").append(devices[where].name).append("'");
 }
 
 std::string lane_text(const lane& named, const std::vector<device_limits>& devices) {
-    const auto where = place_text(named.where, devices);
+    const auto where = memory_space_text(named.where, devices);
     switch (named.kind) {
     case lane_kind::host: return where;
     case lane_kind::copy_in: return "copies to " + where;
@@ -83,15 +83,15 @@ std::string explain(const description& described, const pipeline& compiled, cons
             text += '\n';
         }
     }
-    std::map<place, std::uint64_t> sums;
+    std::map<memory_space, std::uint64_t> sums;
     text += "buffers\n";
     for (const auto& ring : compiled.channels) {
         text += "  " + edge_text(described, ring, compiled) + ": " + std::to_string(ring.buffers) + " x " +
-                bytes_text(ring.period_bytes) + " on " + place_text(ring.where, devices) + '\n';
+                bytes_text(ring.period_bytes) + " on " + memory_space_text(ring.where, devices) + '\n';
         sums[ring.where] += ring.ring_bytes();
     }
     for (const auto& [where, bytes] : sums)
-        text += "  together " + bytes_text(bytes) + " on " + place_text(where, devices) + '\n';
+        text += "  together " + bytes_text(bytes) + " on " + memory_space_text(where, devices) + '\n';
     if (!measured.empty()) {
         text += prediction(compiled, devices, measured) + '\n';
     } else if (!estimated.empty()) {

@@ -45,7 +45,7 @@ class device_ring {
     /// Calls `use(piece, bytes before it)` for the pieces of a range of positions: one, or two where the ring closes.
     template <class Use> void pieces(std::int64_t position, std::size_t bytes, Use use) const {
         for (std::size_t done = 0; done < bytes;) {
-            const auto at = m_channel.place_of(position + static_cast<std::int64_t>(done));
+            const auto at = m_channel.offset_of(position + static_cast<std::int64_t>(done));
             const auto cell = at / m_channel.cell_bytes, offset = at % m_channel.cell_bytes;
             const auto here = std::min(bytes - done, m_channel.cell_bytes - offset);
             use(buffer_piece{m_cells[cell].get(), cell, offset, here}, done);
@@ -71,10 +71,10 @@ class host_ring {
     host_ring(const host_ring&) = delete;
     host_ring& operator=(const host_ring&) = delete;
 
-    [[nodiscard]] std::byte* at(std::int64_t position) const { return m_memory + m_channel.place_of(position); }
+    [[nodiscard]] std::byte* at(std::int64_t position) const { return m_memory + m_channel.offset_of(position); }
     /// The bytes from `position` on that lie behind one another.
     [[nodiscard]] std::size_t contiguous(std::int64_t position) const {
-        return m_channel.ring_bytes() - m_channel.place_of(position);
+        return m_channel.ring_bytes() - m_channel.offset_of(position);
     }
     [[nodiscard]] const channel& layout() const { return m_channel; }
 

@@ -320,7 +320,7 @@ bool run::find_waits(std::size_t actor) {
         const auto other_lane = m_parts.compiled.actors[each.actor].lane;
         if (other.on_host || (!self.on_host && other_lane == lane)) continue;
         auto& needed = slot(each.actor, each.number);
-        if (needed.number != each.number || needed.complete) continue; // or so long ago that its place is another's
+        if (needed.number != each.number || needed.complete) continue; // or so long ago that its slot is another's
         // No queue can wait for an event of another context, and the host has to wait itself, and to look at each.
         if (self.on_host || self.context != other.context) {
             if (!is_complete(each.actor, needed)) {
@@ -351,13 +351,13 @@ void run::issue(std::size_t actor) {
     const auto number = self.issued_count++;
     const auto sequence = m_sequence++;
     self.pending = false;
-    auto& place = slot(actor, number);
-    place.events.clear();
+    auto& own = slot(actor, number);
+    own.events.clear();
     const auto wanted = m_timed                                 ? told::every_command
                         : self.quiet && number >= first_firings ? told::nothing
                                                                 : told::end;
     bool refused = true;
-    command_chain commands(self.queue, m_waits, wanted, place.events);
+    command_chain commands(self.queue, m_waits, wanted, own.events);
     const auto begin = m_timed && self.on_host ? std::chrono::steady_clock::now()
                                                : std::chrono::steady_clock::time_point();
     try {
@@ -388,30 +388,30 @@ void run::issue(std::size_t actor) {
     }
     const auto lane = m_parts.compiled.actors[actor].lane;
     m_unflushed[lane] = true;
-    place.complete = refused && place.events.empty();
-    place.actor = actor;
-    place.number = number;
-    place.sequence = sequence;
-    note_inputs(actor, place);
-    if (!place.events.empty()) m_tellings[lane].add({sequence, &place});
+    own.complete = refused && own.events.empty();
+    own.actor = actor;
+    own.number = number;
+    own.sequence = sequence;
+    note_inputs(actor, own);
+    if (!own.events.empty()) m_tellings[lane].add({sequence, &own});
 }
 
-void run::note_inputs(std::size_t actor, issued& place) {
-    place.inputs.clear();
+void run::note_inputs(std::size_t actor, issued& own) {
+    own.inputs.clear();
     // Of each actor the last firing says all: when it has not failed, those before it have not.
-    const auto note = [&place](const firing& one) {
-        for (auto& known : place.inputs) {
+    const auto note = [&own](const firing& one) {
+        for (auto& known : own.inputs) {
             if (known.actor != one.actor) continue;
             known.number = std::max(known.number, one.number);
             return;
         }
-        place.inputs.push_back(one);
+        own.inputs.push_back(one);
     };
     for (const auto& each : m_actors[actor].needs.inputs) {
         note(each);
         if (!m_actors[each.actor].quiet) continue;
         const auto& before = slot(each.actor, each.number);
-        if (before.number == each.number && &before != &place)
+        if (before.number == each.number && &before != &own)
             for (const auto& further : before.inputs) note(further);
     }
 }

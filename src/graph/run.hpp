@@ -42,7 +42,7 @@ class run {
     void record(transfer::recorder& to, std::string graph);
 
   private:
-    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its place:
+    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its slot:
     /// PoCL 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
     struct issued {
         std::vector<cl::event> events; ///< of its commands; the last one's is the firing's; none of a quiet one
@@ -80,7 +80,7 @@ class run {
         failure reason;
     };
     enum class step { moved, idle };
-    /// A firing with an event, unless its place is another's since.
+    /// A firing with an event, unless its slot is another's since.
     struct telling {
         std::uint64_t sequence = 0;
         issued* shown = nullptr;
@@ -116,7 +116,7 @@ class run {
     [[nodiscard]] bool is_read_in_its_queue_only(std::size_t actor) const;
     /// " or of 'first'": whose failure a failure of this actor's firing may be.
     [[nodiscard]] std::string quiet_names_before(std::size_t actor) const;
-    void note_inputs(std::size_t actor, issued& place);
+    void note_inputs(std::size_t actor, issued& own);
     void issue(std::size_t actor);
     void take_time(std::size_t actor, const issued& ended);
     /// For the timeline: a firing, by the clock of its device or of the host.

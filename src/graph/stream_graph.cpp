@@ -42,8 +42,8 @@ std::size_t alignment_of(cl_device_id id) {
 
 } // namespace
 
-place stream_graph::place_of(cl::context context, cl_device_id id) {
-    for (place where = 0; where < m_devices.size(); ++where)
+memory_space stream_graph::memory_space_of(cl::context context, cl_device_id id) {
+    for (memory_space where = 0; where < m_devices.size(); ++where)
         if (m_devices[where].context.get() == context.get() && m_devices[where].id == id) return where;
     const auto facts = cl::facts_of(id);
     m_devices.push_back({std::move(context), id, facts.host_memory, facts.hides_failed_waits,
@@ -68,7 +68,7 @@ void stream_graph::add(node added, kernel_code code, host_function function, str
     m_streams.push_back(std::move(end));
 }
 
-void stream_graph::add_kernel(const std::string& name, kernel_code code, place where) {
+void stream_graph::add_kernel(const std::string& name, kernel_code code, memory_space where) {
     add({.name = name, .kind = node_kind::kernel, .where = where}, std::move(code), {}, {});
 }
 

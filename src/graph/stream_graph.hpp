@@ -17,15 +17,15 @@ enum class overlap { where_it_pays, always, never };
 class stream_graph {
   public:
     /// Kernels run on this device unless they say otherwise.
-    stream_graph(cl::context context, cl_device_id device) { (void)place_of(std::move(context), device); }
+    stream_graph(cl::context context, cl_device_id device) { (void)memory_space_of(std::move(context), device); }
     stream_graph(const stream_graph&) = delete;
     stream_graph& operator=(const stream_graph&) = delete;
 
     /// The number of a device, which is added when it is named first.
-    [[nodiscard]] place place_of(cl::context context, cl_device_id device);
+    [[nodiscard]] memory_space memory_space_of(cl::context context, cl_device_id device);
 
-    void add_kernel(const std::string& name, kernel_code code, place where);
-    /// Before initialize(). A later value for the same argument takes the place of an earlier one.
+    void add_kernel(const std::string& name, kernel_code code, memory_space where);
+    /// Before initialize(). A later value for the same argument replaces an earlier one.
     void set_argument(const std::string& kernel, kernel_code::argument given);
     void add_function(const std::string& name, host_function function);
     void add_input(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);

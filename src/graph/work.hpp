@@ -53,7 +53,7 @@ struct stream_end {
 
     /// Called by initialize() where the token size was left to the library.
     std::function<void(std::size_t token_bytes)> use_token;
-    /// Of a file that each run begins at one place: where the next run does.
+    /// Of a file that each run begins at one offset: where the next run does.
     std::function<void(std::int64_t offset)> use_offset;
 
     // Of ends that move tokens while the thread does something else; none of these waits. Such an end rings the graph's

@@ -37,7 +37,7 @@ class sketch {
                     .token_bytes = size,
                     .direct = direct});
     }
-    sketch& kernel(const std::string& name, place where = 0) {
+    sketch& kernel(const std::string& name, memory_space where = 0) {
         return add({.name = name, .kind = node_kind::kernel, .where = where});
     }
     sketch& function(const std::string& name) { return add({.name = name, .kind = node_kind::function}); }
@@ -314,7 +314,7 @@ TEST(graph_compiler, says_how_long_its_analysis_takes) {
     sketch large;
     large.input("0");
     for (int i = 1; i <= 998; ++i) {
-        large.kernel(std::to_string(i), static_cast<place>(i / 8 % 2))
+        large.kernel(std::to_string(i), static_cast<memory_space>(i / 8 % 2))
             .connect(std::to_string(i - 1), std::to_string(i));
         if (i % 3 == 0) large.connect(std::to_string(i - 2), std::to_string(i), {.target_position = 1});
     }

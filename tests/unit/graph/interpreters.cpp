@@ -170,7 +170,7 @@ class simulator {
     };
 
     std::byte& byte_of(std::size_t channel, std::int64_t position) {
-        return m_memory[channel][m_pipeline.channels[channel].place_of(position)];
+        return m_memory[channel][m_pipeline.channels[channel].offset_of(position)];
     }
 
     void give(std::size_t index) {
