@@ -86,8 +86,8 @@ class scratch_file {
     int m_number;
 };
 
-struct place {
-    explicit place(cl_device_id chosen)
+struct bench_device {
+    explicit bench_device(cl_device_id chosen)
         : device(chosen), context(apps::create_context(chosen)),
           in_order(apps::create_in_order_queue(context.get(), chosen)),
           queue(apps::create_out_of_order_queue(context.get(), in_order.get())) {}
@@ -96,14 +96,15 @@ struct place {
     apps::queue in_order, queue;
 };
 
-apps::event user_event(const place& where) {
+apps::event user_event(const bench_device& where) {
     cl_int code = CL_SUCCESS;
     apps::event made(clCreateUserEvent(where.context.get(), &code));
     apps::check(code, "clCreateUserEvent");
     return made;
 }
 
-apps::event read_file(const place& where, cl_mem buffer, std::size_t bytes, const scratch_file& file, cl_event after) {
+apps::event read_file(const bench_device& where, cl_mem buffer, std::size_t bytes, const scratch_file& file,
+                      cl_event after) {
     cl_event read = nullptr;
     apps::check(clEnqueueWriteBufferFromFile(where.queue.get(), buffer, CL_FALSE, 0, bytes, file.number(), 0,
                                              after != nullptr ? 1 : 0, after != nullptr ? &after : nullptr, &read),
@@ -111,7 +112,7 @@ apps::event read_file(const place& where, cl_mem buffer, std::size_t bytes, cons
     return apps::event(read);
 }
 
-void print_idle_shares(const place& where) {
+void print_idle_shares(const bench_device& where) {
     const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
     const scratch_file file;
     print_share("before any transfer, what the driver takes");
@@ -139,7 +140,7 @@ void print_idle_shares(const place& where) {
 /// A kernel that only computes, in as many work-groups as keep all processors busy, for some 50 ms.
 class busy_kernel {
   public:
-    explicit busy_kernel(const place& where)
+    explicit busy_kernel(const bench_device& where)
         : m_where(where), m_result(apps::create_buffer(where.context.get(), items * sizeof(float))),
           m_program(apps::build_program(where.context.get(), where.device, source, "")),
           m_kernel(apps::create_kernel(m_program.get(), "compute")) {
@@ -166,7 +167,7 @@ class busy_kernel {
                                           "    for (int i = 0; i < times; ++i) x = x * 0.999f + 1.0f;"
                                           "    result[get_global_id(0)] = x;"
                                           "}";
-    const place& m_where;
+    const bench_device& m_where;
     apps::buffer m_result;
     apps::program m_program;
     apps::kernel m_kernel;
@@ -175,7 +176,7 @@ class busy_kernel {
 
 /// Rounds in turn: the kernel alone, beside a transfer that waits for an event, beside a receive that waits for its
 /// message.
-void print_slowdowns(const place& where) {
+void print_slowdowns(const bench_device& where) {
     constexpr int kernels = 25;
     const auto buffer = apps::create_buffer(where.context.get(), large_bytes);
     const scratch_file file;
@@ -219,7 +220,7 @@ struct sized_buffer {
 };
 
 /// One small buffer behind large ones of random sizes.
-std::vector<sized_buffer> make_buffers(const place& where) {
+std::vector<sized_buffer> make_buffers(const bench_device& where) {
     std::mt19937 random(20240101);
     std::vector<sized_buffer> made;
     const auto add = [&](std::size_t bytes) {
@@ -231,7 +232,7 @@ std::vector<sized_buffer> make_buffers(const place& where) {
 }
 
 /// Microseconds until the small transfer is over, from the moment when it and those to the buffers before it may start.
-double small_one_of(const place& where, std::span<const sized_buffer> buffers) {
+double small_one_of(const bench_device& where, std::span<const sized_buffer> buffers) {
     const scratch_file file;
     const auto gate = user_event(where);
     std::vector<apps::event> all;
@@ -242,7 +243,7 @@ double small_one_of(const place& where, std::span<const sized_buffer> buffers) {
     return 1e-3 * (double(ended_at(all.back())) - double(std::chrono::nanoseconds(begun).count()));
 }
 
-void print_fairness(const place& where) {
+void print_fairness(const bench_device& where) {
     set_option("strategy", "pipelined");
     set_option("staging", "256K");
     const auto buffers = make_buffers(where);
@@ -271,7 +272,7 @@ int main(int argc, char** argv) {
         int level = MPI_THREAD_SINGLE;
         MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &level);
         {
-            const place where(apps::devices_of(platform).front());
+            const bench_device where(apps::devices_of(platform).front());
             std::printf("%s\n", apps::device_name(where.device).c_str());
             print_idle_shares(where);
             print_slowdowns(where);

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct place {
+struct controller_folder {
     fs::path mount, folder; // the latter below the mount
 };
 
@@ -29,10 +29,10 @@ bool has_word(std::string_view list, std::string_view word) {
 
 /// Version 1 has a hierarchy for a controller, or for some, version 2 one for all (cgroups(7)): "4:cpu,cpuacct:/a" or
 /// "0::/a". Where both are there, version 2 is mounted beside the others and has what they leave.
-std::optional<place> find(const fs::path& root, std::string_view controller) {
+std::optional<controller_folder> find(const fs::path& root, std::string_view controller) {
     const auto mounts = root / "sys/fs/cgroup";
     std::istringstream lines(read_file(root / "proc/self/cgroup").value_or(""));
-    std::optional<place> found;
+    std::optional<controller_folder> found;
     for (std::string line; std::getline(lines, line);) {
         const auto first = line.find(':'), second = line.find(':', first + 1);
         if (first == std::string::npos || second == std::string::npos) continue;
@@ -40,9 +40,9 @@ std::optional<place> find(const fs::path& root, std::string_view controller) {
         const auto folder = fs::path(line.substr(second + 1)).relative_path();
         if (has_word(controllers, controller)) {
             for (const auto& name : {std::string(controller), controllers})
-                if (fs::exists(mounts / name)) return place{mounts / name, folder};
+                if (fs::exists(mounts / name)) return controller_folder{mounts / name, folder};
         } else if (controllers.empty()) {
-            found = place{fs::exists(mounts / "unified") ? mounts / "unified" : mounts, folder};
+            found = controller_folder{fs::exists(mounts / "unified") ? mounts / "unified" : mounts, folder};
         }
     }
     return found;

@@ -23,11 +23,11 @@ std::string default_folder() {
     return named == nullptr || *named == '\0' ? "/etc/OpenCL/vendors" : named;
 }
 
-place place_of(const std::string& value) {
+source source_of(const std::string& value) {
     const std::string name = value.empty() ? default_folder() : value;
     std::error_code ignored;
     if (value.empty() || fs::is_directory(name, ignored)) {
-        place found{kind::folder, name, {}};
+        source found{kind::folder, name, {}};
         for (const auto& each : files_in(name))
             if (each.extension() == ".icd") found.implementations.push_back(named_by(each));
         std::ranges::sort(found.implementations, {}, &implementation::file);

@@ -7,7 +7,7 @@
 
 namespace causeway::opencl_vendors {
 
-/// One implementation that a place names.
+/// One implementation that a source names.
 struct implementation {
     std::string file;    ///< its .icd file; the library itself where that is named
     std::string library; ///< a path, or a name that the dynamic loader looks for; empty if the file does not name any
@@ -15,7 +15,7 @@ struct implementation {
 
 enum class kind { folder, file, library };
 
-struct place {
+struct source {
     kind what = kind::folder;
     std::string name; ///< with its folder where that was left out
     std::vector<implementation> implementations; ///< of a folder those of its .icd files, sorted by name
@@ -26,6 +26,6 @@ struct place {
 
 /// What a value of OCL_ICD_VENDORS stands for: a folder; an .icd file, which without a slash is looked for in the
 /// default folder first; else a library. The empty one is the default folder. What it names need not exist.
-[[nodiscard]] place place_of(const std::string& value);
+[[nodiscard]] source source_of(const std::string& value);
 
 } // namespace causeway::opencl_vendors

@@ -51,9 +51,9 @@ std::vector<opencl_vendors::implementation> find_libraries() {
     };
     std::string vendors = settings().text(option::vendors);
     if (vendors.empty()) vendors = variable("OCL_ICD_VENDORS");
-    auto found = opencl_vendors::place_of(vendors).implementations;
+    auto found = opencl_vendors::source_of(vendors).implementations;
     for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':'))
-        for (auto& each : opencl_vendors::place_of(name).implementations) found.push_back(std::move(each));
+        for (auto& each : opencl_vendors::source_of(name).implementations) found.push_back(std::move(each));
     std::erase_if(found, [](const auto& each) { return each.library.empty(); });
     return found;
 }

@@ -117,7 +117,7 @@ class file_reader {
     /// Puts the stream behind the last token that was taken. Where it cannot seek, the next run begins with what was
     /// read.
     void give_back() {
-        // Also at that place: reading ahead may have met the end, which the program has not.
+        // Also at that offset: reading ahead may have met the end, which the program has not.
         if (::fseeko(m_stream, -static_cast<off_t>(m_held.size()), SEEK_CUR) == 0) {
             m_held.clear();
         } else if (!m_ended) {
@@ -140,8 +140,8 @@ class file_reader {
 
 class file_writer {
   public:
-    /// Without a place to `begin` at each token goes where the one before ended: without that one it would be in the
-    /// wrong place.
+    /// Without an offset to `begin` at each token goes where the one before ended: without that one it would be at the
+    /// wrong offset.
     file_writer(endpoint_maker file, std::size_t token_bytes, beginning begin, std::shared_ptr<graph::doorbell> bell)
         : m_file(std::move(file)), m_begin(std::move(begin)), m_line(token_bytes, std::move(bell)) {}
 

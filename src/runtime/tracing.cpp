@@ -65,10 +65,9 @@ std::unique_ptr<tracing> tracing::start(const options& settings, const monotonic
     if (timeline.empty()) return nullptr;
     try {
         // The program may change its directory.
-        const auto place = std::filesystem::absolute(timeline).string();
-        trace::check_timeline(place);
-        auto made = std::make_unique<tracing>(place, own_identity(settings, clock), settings[option::trace_size],
-                                              clock);
+        const auto path = std::filesystem::absolute(timeline).string();
+        trace::check_timeline(path);
+        auto made = std::make_unique<tracing>(path, own_identity(settings, clock), settings[option::trace_size], clock);
         static const int registered = ::pthread_atfork(nullptr, nullptr, [] {
             if (auto* const of_parent = recording.load()) of_parent->m_ended = true;
         });

@@ -13,7 +13,7 @@
 
 namespace causeway::trace {
 
-/// The texts of records are places in `texts`, of which the first is empty.
+/// The texts of records are indices of `texts`, of which the first is empty.
 struct part_content {
     record::file_header header{};
     std::vector<std::string> texts{""};

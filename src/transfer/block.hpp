@@ -15,7 +15,7 @@ namespace causeway::transfer {
 /// What kind of memory an address names.
 enum class memory_kind : std::uint8_t {
     host,  ///< the host may touch it
-    window ///< a device's, in a window that other devices reach: the address only names a place in it
+    window ///< a device's, in a window that other devices reach: the address only names bytes in it
 };
 
 /// Where the memory of a block begins.

@@ -25,7 +25,7 @@ struct carrier_traits {
     /// What write() does before it returns takes the engine's thread the longer the more bytes there are.
     bool works_at_once = false;
     /// Blocks lie where the carrier wants them, at full size; else the first one may be shorter.
-    bool has_places = true;
+    bool has_fixed_blocks = true;
     /// The memory is one that another process or device reaches.
     bool is_shared = false;
     memory_kind kind = memory_kind::host; ///< of the memory

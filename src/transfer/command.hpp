@@ -53,7 +53,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     /// Complete, and the listener knows.
     [[nodiscard]] bool is_told() const { return m_told; }
     [[nodiscard]] command_report report() const;
-    /// Its place among all commands of its engine, since it was submitted.
+    /// Its number among all commands of its engine, since it was submitted.
     [[nodiscard]] std::uint64_t number() const { return m_number; }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Advances every active transfer; the only place that polls.
+// Advances every active transfer; nothing else polls.
 #pragma once
 
 #include "base/clock.hpp"

@@ -378,9 +378,9 @@ void flow::advance_securing() {
     }
     prepare_source();
     m_first_block_bytes = std::min(m_first_block_bytes, m_target->prepare(m_block_bytes));
-    // Blocks of a message have places that both ranks know, and those of memory that is there need no help.
-    const bool has_places = m_carried.has_places || way().touches(medium::rank);
-    if (has_places || m_bytes <= m_block_bytes || m_first_block_bytes > m_block_bytes)
+    // Blocks of a message have offsets that both ranks know, and those of memory that is there need no help.
+    const bool has_fixed_blocks = m_carried.has_fixed_blocks || way().touches(medium::rank);
+    if (has_fixed_blocks || m_bytes <= m_block_bytes || m_first_block_bytes > m_block_bytes)
         m_first_block_bytes = m_block_bytes;
     m_stage = stage::running;
 }
@@ -485,7 +485,7 @@ std::optional<block_memory> flow::next_memory() {
         return m_carrier->acquire(m_next_offset);
     } catch (...) {
         // Without memory for one more block the ones in flight still do the work, unless the other side broke off.
-        if (m_carried.has_places || m_blocks.empty()) fail(current_failure(), m_next_offset);
+        if (m_carried.has_fixed_blocks || m_blocks.empty()) fail(current_failure(), m_next_offset);
         return std::nullopt;
     }
 }

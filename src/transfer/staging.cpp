@@ -81,14 +81,14 @@ bool staging_share::is_small_receive() const {
 
 void staging_share::stand_in_line() {
     auto& line = m_pool.m_line[kind()];
-    auto place = line.end();
+    auto position = line.end();
     if (m_needs == needs::one_block)
-        for (; place != line.begin(); --place) {
-            auto& before = **std::prev(place);
+        for (; position != line.begin(); --position) {
+            auto& before = **std::prev(position);
             if (before.m_needs == needs::one_block || before.m_passed == most_passed) break;
             ++before.m_passed;
         }
-    line.insert(place, this);
+    line.insert(position, this);
 }
 
 staging_share* staging_share::successor() const {

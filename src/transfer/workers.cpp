@@ -63,12 +63,12 @@ struct crew {
     /// A thread that sleeps until it is called.
     class sleeper {
       public:
-        thread_apart place;
+        thread_apart apart;
         bool meets_its_caller = false; ///< as wake_one() says
         bool is_early = false;         ///< called for a job that is still to come
 
         void call() {
-            if (std::exchange(meets_its_caller, false)) place.keep_off();
+            if (std::exchange(meets_its_caller, false)) apart.keep_off();
             // Told under the lock: the one that is called may be gone right after it.
             const std::lock_guard lock(m_mutex);
             m_called = true;
@@ -116,14 +116,14 @@ struct crew {
 
     void put(job made) {
         const auto& from = made.from;
-        auto place = std::ranges::find(lines, from, &line::from);
-        if (place == lines.end()) {
+        auto found = std::ranges::find(lines, from, &line::from);
+        if (found == lines.end()) {
             if (spare.empty()) spare.emplace_back();
-            place = spare.begin();
-            place->from = from;
-            lines.splice(lines.end(), spare, place);
+            found = spare.begin();
+            found->from = from;
+            lines.splice(lines.end(), spare, found);
         }
-        place->jobs.push_back(std::move(made));
+        found->jobs.push_back(std::move(made));
         count();
     }
     /// The next job that may begin, of the transfer whose turn it is; without work if there is none.
@@ -134,11 +134,11 @@ struct crew {
     job take_shared() { return take_of(is_shared); }
     /// Whoever drives the engine cannot do it after all.
     void put_back(job one) {
-        const auto place = std::ranges::find(lines, one.from, &line::from);
-        --place->busy;
+        const auto found = std::ranges::find(lines, one.from, &line::from);
+        --found->busy;
         --load_of(one.from.device).busy;
         one.here = nullptr;
-        place->jobs.push_front(std::move(one));
+        found->jobs.push_front(std::move(one));
         count();
     }
     /// The thread that did it comes for another. Takes the lock.
@@ -148,20 +148,20 @@ struct crew {
         ++coming;
     }
     void done_with(const job& one) {
-        const auto place = std::ranges::find(lines, one.from, &line::from);
-        --place->busy;
-        put_away_if_done(place);
+        const auto found = std::ranges::find(lines, one.from, &line::from);
+        --found->busy;
+        put_away_if_done(found);
         --load_of(one.from.device).busy;
         count();
         std::erase_if(loads, [](const auto& each) { return each.may_begin == 0 && each.busy == 0; });
     }
     /// Takes the newest job of `from` back.
     job withdraw(const job_origin& from) {
-        const auto place = std::ranges::find(lines, from, &line::from);
-        if (place == lines.end() || place->jobs.empty()) return {};
-        auto newest = std::move(place->jobs.back());
-        place->jobs.pop_back();
-        put_away_if_done(place);
+        const auto found = std::ranges::find(lines, from, &line::from);
+        if (found == lines.end() || found->jobs.empty()) return {};
+        auto newest = std::move(found->jobs.back());
+        found->jobs.pop_back();
+        put_away_if_done(found);
         count();
         return newest;
     }
@@ -176,7 +176,7 @@ struct crew {
         if (asleep.empty()) return nullptr;
         auto* const one = asleep.back();
         asleep.pop_back();
-        one->meets_its_caller = one->place.is_called_from(works_along ? sched_getcpu() : -1,
+        one->meets_its_caller = one->apart.is_called_from(works_along ? sched_getcpu() : -1,
                                                           std::chrono::steady_clock::now());
         ++coming;
         return one;
@@ -185,14 +185,14 @@ struct crew {
   private:
     static bool is_shared(const line& some) { return some.may_begin() > 0 && some.jobs.front().here; }
     template <class Which> job take_of(Which which) {
-        const auto place = std::ranges::find_if(lines, [&](const auto& each) {
+        const auto found = std::ranges::find_if(lines, [&](const auto& each) {
             return each.may_begin() > 0 && which(each) && load_of(each.from.device).busy < busy_on_device;
         });
-        if (place == lines.end()) return {};
-        auto first = std::move(place->jobs.front());
-        place->jobs.pop_front();
-        lines.splice(lines.end(), lines, place);
-        ++place->busy;
+        if (found == lines.end()) return {};
+        auto first = std::move(found->jobs.front());
+        found->jobs.pop_front();
+        lines.splice(lines.end(), lines, found);
+        ++found->busy;
         ++load_of(first.from.device).busy;
         count();
         return first;
@@ -201,8 +201,8 @@ struct crew {
         const auto known = std::ranges::find(loads, device, &device_load::device);
         return known != loads.end() ? *known : loads.emplace_back(device_load{.device = device});
     }
-    void put_away_if_done(std::list<line>::iterator place) {
-        if (place->jobs.empty() && place->busy == 0) spare.splice(spare.end(), lines, place);
+    void put_away_if_done(std::list<line>::iterator found) {
+        if (found->jobs.empty() && found->busy == 0) spare.splice(spare.end(), lines, found);
     }
     void count() {
         for (auto& each : loads) each.may_begin = 0;
@@ -227,7 +227,7 @@ void look_on(const crew& team, std::chrono::nanoseconds patience) {
 /// The next job, or none if the thread is to end.
 crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     for (;;) {
-        self.place.look_at_time(std::chrono::steady_clock::now()); // while nobody can call
+        self.apart.look_at_time(std::chrono::steady_clock::now()); // while nobody can call
         crew::job mine;
         crew::sleeper* another = nullptr;
         {
@@ -247,7 +247,7 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
         if (mine.work) return mine;
         if (!leaves_when_idle) {
             self.sleep();
-            self.place.woke(sched_getcpu());
+            self.apart.woke(sched_getcpu());
             if (std::exchange(self.is_early, false)) look_on(team, times_early * team.patience);
         } else if (!self.sleep_for(idle_life)) {
             {
@@ -288,7 +288,7 @@ void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bo
     // process; the call's error is what we want.
     const blocked_signals all;
     crew::sleeper self;
-    self.place.begin();
+    self.apart.begin();
     for (;;) {
         auto job = next_job(*team, self, leaves_when_idle);
         if (!job.work) return;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the library's part that knows the places, and the dynamic loader.
+// Asks the library's part that knows the sources, and the dynamic loader.
 #include "vendors.hpp"
 
 #include "base/opencl_vendors.hpp"
@@ -30,7 +30,7 @@ std::string refusal_of(const std::string& library) {
 
 } // namespace
 
-std::string vendors_place() {
+std::string vendors_source() {
     const char* const asked = std::getenv("OCL_ICD_VENDORS");
     return asked != nullptr && *asked != '\0' ? asked : causeway::opencl_vendors::default_folder();
 }
@@ -38,16 +38,16 @@ std::string vendors_place() {
 json facts_of_vendors() {
     using causeway::opencl_vendors::kind;
     const char* const asked = std::getenv("OCL_ICD_VENDORS");
-    const auto place = causeway::opencl_vendors::place_of(asked != nullptr ? asked : "");
-    json told{{"from", who_names_vendors()}, {"folder", place.name}, {"files", json::array()}};
-    told["kind"] = place.what == kind::folder ? "folder" : place.what == kind::file ? "file" : "library";
+    const auto source = causeway::opencl_vendors::source_of(asked != nullptr ? asked : "");
+    json told{{"from", who_names_vendors()}, {"folder", source.name}, {"files", json::array()}};
+    told["kind"] = source.what == kind::folder ? "folder" : source.what == kind::file ? "file" : "library";
     // A library without a folder is one that the dynamic loader looks for.
-    const bool is_path = place.what != kind::library || place.name.find('/') != std::string::npos;
-    if (is_path && access(place.name.c_str(), F_OK) != 0) {
+    const bool is_path = source.what != kind::library || source.name.find('/') != std::string::npos;
+    if (is_path && access(source.name.c_str(), F_OK) != 0) {
         told["missing"] = true;
         return told;
     }
-    for (const auto& each : place.implementations) {
+    for (const auto& each : source.implementations) {
         json file{{"file", each.file}, {"library", each.library}};
         if (const auto why = refusal_of(each.library); !why.empty()) file["error"] = why;
         told["files"].push_back(file);

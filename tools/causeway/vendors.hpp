@@ -9,9 +9,9 @@
 namespace causeway_tool {
 
 /// What it goes by: OCL_ICD_VENDORS, else its default folder.
-[[nodiscard]] std::string vendors_place();
+[[nodiscard]] std::string vendors_source();
 
-/// The place, who names it, its implementations, and why those that cannot be loaded cannot.
+/// The source, who names it, its implementations, and why those that cannot be loaded cannot.
 [[nodiscard]] nlohmann::json facts_of_vendors();
 
 } // namespace causeway_tool

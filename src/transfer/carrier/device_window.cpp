@@ -17,7 +17,7 @@ class device_window_carrier final : public carrier {
         return {.name = "device window",
                 .writes = !m_window.is_in_place(),
                 .works_at_once = true,
-                .has_places = m_window.is_in_place(),
+                .has_fixed_blocks = m_window.is_in_place(),
                 .is_shared = true,
                 .kind = memory_kind::window};
     }

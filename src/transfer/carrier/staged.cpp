@@ -30,7 +30,7 @@ staged_carrier::staged_carrier(const carrier_request& wanted, const device_memor
       m_kind(window.allocator ? memory_kind::window : memory_kind::host), m_is_secured(wanted.bytes == 0) {}
 
 carrier_traits staged_carrier::traits() const {
-    return {.name = "staged", .works_at_once = true, .has_places = false, .kind = m_kind};
+    return {.name = "staged", .works_at_once = true, .has_fixed_blocks = false, .kind = m_kind};
 }
 
 bool staged_carrier::secure(std::size_t block_bytes) {

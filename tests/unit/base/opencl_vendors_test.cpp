@@ -38,7 +38,7 @@ class opencl_vendors : public testing::Test {
 } // namespace
 
 TEST_F(opencl_vendors, are_those_of_the_default_folder_if_nothing_is_named) {
-    const auto found = place_of("");
+    const auto found = source_of("");
     EXPECT_EQ(found.what, kind::folder);
     EXPECT_EQ(found.name, m_folder);
     ASSERT_EQ(found.implementations.size(), 2u);
@@ -56,30 +56,30 @@ TEST_F(opencl_vendors, have_a_default_folder_if_its_variable_is_unset_or_empty) 
 
 TEST_F(opencl_vendors, are_those_of_a_folder_with_or_without_a_slash_at_its_end) {
     for (const auto& name : {m_folder.string(), m_folder.string() + "/"}) {
-        EXPECT_EQ(place_of(name).what, kind::folder);
-        EXPECT_EQ(place_of(name).implementations.size(), 2u);
+        EXPECT_EQ(source_of(name).what, kind::folder);
+        EXPECT_EQ(source_of(name).implementations.size(), 2u);
     }
 }
 
 TEST_F(opencl_vendors, are_the_one_of_a_file) {
-    const auto found = place_of(file("b.icd"));
+    const auto found = source_of(file("b.icd"));
     EXPECT_EQ(found.what, kind::file);
     ASSERT_EQ(found.implementations.size(), 1u);
     EXPECT_EQ(found.implementations[0].library, "libb.so.2");
 }
 
 TEST_F(opencl_vendors, are_looked_for_in_the_default_folder_if_a_file_has_none) {
-    const auto found = place_of("a.icd");
+    const auto found = source_of("a.icd");
     EXPECT_EQ(found.what, kind::file);
     EXPECT_EQ(found.name, file("a.icd"));
     EXPECT_EQ(found.implementations.at(0).library, "/opt/liba.so");
-    EXPECT_EQ(place_of("elsewhere.icd").name, "elsewhere.icd");
-    EXPECT_EQ(place_of("elsewhere.icd").implementations.at(0).library, "");
+    EXPECT_EQ(source_of("elsewhere.icd").name, "elsewhere.icd");
+    EXPECT_EQ(source_of("elsewhere.icd").implementations.at(0).library, "");
 }
 
 TEST_F(opencl_vendors, are_a_library_if_it_is_neither) {
     for (const std::string name : {"libb.so.2", "/opt/liba.so"}) {
-        const auto found = place_of(name);
+        const auto found = source_of(name);
         EXPECT_EQ(found.what, kind::library);
         EXPECT_EQ(found.implementations.at(0).library, name);
     }

@@ -10,7 +10,7 @@
 #include "launcher.hpp"
 #include "system_facts.hpp"
 #include "words.hpp"
-#include "temporary_place.hpp"
+#include "temporary_directory.hpp"
 
 #include <causeway/causeway.h>
 #include <mpi.h>
@@ -91,7 +91,7 @@ int show_options(const arguments& typed, const json& ranks) {
 
 int run(arguments typed) {
     if (typed.directories.empty())
-        typed.directories = {std::filesystem::current_path().string(), causeway_tool::temporary_place().string()};
+        typed.directories = {std::filesystem::current_path().string(), causeway_tool::temporary_directory().string()};
     json facts{{"version", causeway_version()}, {"library", causeway_tool::library_file("libcauseway.so")}};
     const bool is_launched = causeway_tool::launched_rank().has_value();
     json own{{"host", causeway_tool::host_name()}, {"options", facts_of_options()}};

@@ -44,14 +44,14 @@ bool has_host_memory(cl_device_id device) {
     return unified == CL_TRUE;
 }
 
-place::place(cl_device_id chosen) : place(apps::create_context(chosen).get(), chosen) {}
+bench_device::bench_device(cl_device_id chosen) : bench_device(apps::create_context(chosen).get(), chosen) {}
 
-place::place(cl_context shared, cl_device_id chosen)
+bench_device::bench_device(cl_context shared, cl_device_id chosen)
     : device(chosen), context(share(shared)), in_order(apps::create_in_order_queue(shared, chosen)),
       other_way(apps::create_in_order_queue(shared, chosen)),
       out_of_order(apps::create_out_of_order_queue(shared, in_order.get())), host_memory(has_host_memory(chosen)) {}
 
-test_data::test_data(const place& where, std::size_t window_bytes)
+test_data::test_data(const bench_device& where, std::size_t window_bytes)
     : m_bytes(window_bytes), m_memory(where.context.get(), where.in_order.get(), window_bytes + slack) {
     auto* const bytes = static_cast<std::byte*>(m_memory.data());
     for (std::size_t at = 0; at < whole_bytes(); at += sizeof(std::uint64_t)) {
@@ -60,12 +60,12 @@ test_data::test_data(const place& where, std::size_t window_bytes)
     }
 }
 
-apps::buffer make_buffer(const place& where, std::size_t bytes, buffer_kind kind) {
+apps::buffer make_buffer(const bench_device& where, std::size_t bytes, buffer_kind kind) {
     return kind == buffer_kind::linked ? apps::create_linked_buffer(where.context.get(), where.device, bytes)
                                        : apps::create_buffer(where.context.get(), bytes);
 }
 
-apps::buffer test_data::on_device(const place& where, buffer_kind kind) const {
+apps::buffer test_data::on_device(const bench_device& where, buffer_kind kind) const {
     auto made = make_buffer(where, whole_bytes(), kind);
     write_device(where.in_order.get(), made.get(), 0, whole_bytes(), whole());
     return made;

@@ -24,10 +24,10 @@ constexpr std::size_t overlapping = mib;
 bool has_host_memory(cl_device_id device);
 
 /// One device with an in-order and an out-of-order queue, and a second in-order one for copies both ways at once.
-struct place {
-    explicit place(cl_device_id chosen);
+struct bench_device {
+    explicit bench_device(cl_device_id chosen);
     /// `shared` has `chosen` among its devices.
-    place(cl_context shared, cl_device_id chosen);
+    bench_device(cl_context shared, cl_device_id chosen);
 
     cl_device_id device;
     apps::context context;
@@ -35,13 +35,13 @@ struct place {
     bool host_memory; // device memory is host memory
 };
 
-[[nodiscard]] apps::buffer make_buffer(const place& where, std::size_t bytes, buffer_kind kind);
+[[nodiscard]] apps::buffer make_buffer(const bench_device& where, std::size_t bytes, buffer_kind kind);
 
 /// Data in page-locked memory. A transfer moves a window of it, and each transfer another window, so that what an
 /// earlier one has left behind is never taken for right.
 class test_data {
   public:
-    test_data(const place& where, std::size_t window_bytes);
+    test_data(const bench_device& where, std::size_t window_bytes);
 
     static constexpr std::size_t windows = 64;
 
@@ -51,7 +51,7 @@ class test_data {
     [[nodiscard]] const std::byte* at(std::size_t window) const { return whole() + offset_of(window); }
 
     /// A device buffer that holds all of the data.
-    [[nodiscard]] apps::buffer on_device(const place& where, buffer_kind kind = buffer_kind::ordinary) const;
+    [[nodiscard]] apps::buffer on_device(const bench_device& where, buffer_kind kind = buffer_kind::ordinary) const;
 
     /// Throws wrong_data with the offset of the first wrong byte.
     void verify(const void* found, std::size_t window) const;

@@ -7,7 +7,7 @@
 #include "perf/machine.hpp"
 #include "perf/routes.hpp"
 #include "words.hpp"
-#include "temporary_place.hpp"
+#include "temporary_directory.hpp"
 
 #include <unistd.h>
 
@@ -156,7 +156,7 @@ void complete_and_check(arguments& typed) {
     if (wanted.seconds == 0) wanted.seconds = wanted.quick ? quick_seconds : default_seconds;
     if (!typed.device_given->empty()) wanted.device = typed.device;
     check_strategies(wanted.strategies);
-    if (wanted.directory.empty()) wanted.directory = causeway_tool::temporary_place();
+    if (wanted.directory.empty()) wanted.directory = causeway_tool::temporary_directory();
     if (!std::filesystem::is_directory(wanted.directory))
         throw usage_error("--directory: no directory " + wanted.directory.string());
     if (!wanted.file.empty() && !std::filesystem::is_regular_file(wanted.file))
@@ -203,7 +203,7 @@ class results_file {
   public:
     explicit results_file(const std::filesystem::path& wanted) : m_path(wanted) {
         if (!wanted.empty()) return;
-        std::string name = causeway_tool::temporary_place() / "causeway-perf-XXXXXX";
+        std::string name = causeway_tool::temporary_directory() / "causeway-perf-XXXXXX";
         const int made = mkstemp(name.data());
         if (made < 0) throw std::runtime_error("cannot make a file in the temporary directory");
         close(made);

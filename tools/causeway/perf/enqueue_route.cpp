@@ -11,7 +11,8 @@ constexpr std::size_t bytes = 4096;
 constexpr int batch = 64; // calls in a row on a gated queue
 
 /// Enqueues `batch` commands behind a closed gate, then opens it and waits. Seconds of one call.
-template <class Enqueue> double time_of_one(const place& where, std::vector<apps::event>& moved, Enqueue enqueue) {
+template <class Enqueue> double time_of_one(const bench_device& where, std::vector<apps::event>& moved,
+                                            Enqueue enqueue) {
     const auto gate = create_gate(where.context.get());
     const cl_event wait = gate.get();
     cl_int code = CL_SUCCESS;
@@ -28,7 +29,7 @@ template <class Enqueue> double time_of_one(const place& where, std::vector<apps
     return seconds / batch;
 }
 
-void measure(session& session, const place& where) {
+void measure(session& session, const bench_device& where) {
     const auto queue = where.in_order.get();
     const test_data data(where, bytes);
     const auto buffer = apps::create_buffer(where.context.get(), bytes);
@@ -86,7 +87,7 @@ void measure(session& session, const place& where) {
 
 void enqueue_route(session& session, const devices& on) {
     if (!session.wants("enqueue")) return;
-    const place where(on.first());
+    const bench_device where(on.first());
     session.try_size("enqueue", bytes, [&] { measure(session, where); });
 }
 

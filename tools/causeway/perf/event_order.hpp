@@ -22,7 +22,7 @@ class event_order {
     static constexpr const char*
         how = "two user events, set by a thread that polls, a marker behind one, a wait for the other";
 
-    explicit event_order(const place& where) : m_place(where) {}
+    explicit event_order(const bench_device& where) : m_where(where) {}
 
     /// Of one of `repeats`. The other thread is gone afterwards: it would keep somebody's processor.
     double seconds(int repeats) {
@@ -38,8 +38,8 @@ class event_order {
 
   private:
     void once() {
-        const auto queue = m_place.out_of_order.get();
-        const std::array gates{create_gate(m_place.context.get()), create_gate(m_place.context.get())};
+        const auto queue = m_where.out_of_order.get();
+        const std::array gates{create_gate(m_where.context.get()), create_gate(m_where.context.get())};
         const auto order = gates[1].get();
         apps::check(clEnqueueMarkerWithWaitList(queue, 1, &order, nullptr), "clEnqueueMarkerWithWaitList");
         apps::check(clFlush(queue), "clFlush");
@@ -61,7 +61,7 @@ class event_order {
         }
     }
 
-    const place& m_place;
+    const bench_device& m_where;
     std::atomic<const std::array<apps::event, 2>*> m_next{nullptr};
     std::atomic<bool> m_is_there{false}, m_ends{false};
 };

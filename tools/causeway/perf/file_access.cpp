@@ -208,10 +208,10 @@ void parallel_access::move(std::size_t at, std::size_t end, std::byte* into) {
         (void)madvise(m_mapped + at, end - at, MADV_DONTNEED);
     }
     while (at < end) {
-        const auto place = off_t(m_offset + at);
+        const auto position = off_t(m_offset + at);
         const auto left = m_how == manner::whole_pages ? (end - at + page - 1) / page * page : end - at;
-        const auto moved = m_way == direction::read ? pread(m_file, into, left, place)
-                                                    : pwrite(m_file, into, left, place);
+        const auto moved = m_way == direction::read ? pread(m_file, into, left, position)
+                                                    : pwrite(m_file, into, left, position);
         if (moved <= 0) {
             m_error = moved < 0 ? errno : EIO;
             return;

@@ -30,8 +30,8 @@ enum class state { cached, empty, on_disk };
 /// Data, files and memory of one size.
 class file_bench {
   public:
-    file_bench(session& session, const place& where, std::size_t bytes)
-        : m_session(session), m_place(where), m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where)),
+    file_bench(session& session, const bench_device& where, std::size_t bytes)
+        : m_session(session), m_where(where), m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where)),
           m_target(apps::create_buffer(where.context.get(), bytes)),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_pageable(bytes),
           m_own_input(session.wanted().file.empty()),
@@ -74,7 +74,7 @@ class file_bench {
         };
         const auto raws = raw_like(timed);
         add_ours(made, plans(by), timed, check);
-        if (!m_place.host_memory)
+        if (!m_where.host_memory)
             made.add_limit(
                 "pinned copy", "host to device, page-locked",
                 [this] {
@@ -120,9 +120,9 @@ class file_bench {
                 return pieces->run(direction::read, m_input.descriptor(), offset(), nullptr, m_bytes);
             };
             // Where the buffer is the host's memory, all of that has to be written.
-            m_place.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
+            m_where.host_memory ? made.add_shown("raw read", how, run) : made.add_limit("raw read", how, run);
         }
-        if (m_place.host_memory && m_bytes <= largest_shown_with_order) {
+        if (m_where.host_memory && m_bytes <= largest_shown_with_order) {
             made.add_shown("order", "a marker in an idle queue, and a wait for it",
                            [this] { return seconds_of_marker(queue()); });
             const auto worker = std::make_shared<sleeping_thread>();
@@ -155,7 +155,7 @@ class file_bench {
         };
         const auto raws = raw_like(timed);
         add_ours(made, plans(by), timed, check);
-        if (!m_place.host_memory)
+        if (!m_where.host_memory)
             made.add_limit(
                 "pinned copy", "device to host, page-locked",
                 [this] {
@@ -171,7 +171,7 @@ class file_bench {
                     // Where it lies in the device's memory, if that is the host's: what was compared with is in the
                     // caches.
                     std::optional<mapped_to_read> source;
-                    if (m_place.host_memory) source.emplace(queue(), m_source.get(), m_data.whole_bytes());
+                    if (m_where.host_memory) source.emplace(queue(), m_source.get(), m_data.whole_bytes());
                     const auto* const bytes = source ? source->data() + test_data::offset_of(m_window)
                                                      : m_data.at(m_window);
                     // The threads only read the memory.
@@ -247,7 +247,7 @@ class file_bench {
         return lacks == nullptr;
     }
 
-    [[nodiscard]] cl_command_queue queue() const { return m_place.in_order.get(); }
+    [[nodiscard]] cl_command_queue queue() const { return m_where.in_order.get(); }
     [[nodiscard]] std::byte* pinned() const { return static_cast<std::byte*>(m_pinned.data()); }
 
     /// Where the bytes of the current run lie in the input.
@@ -325,7 +325,7 @@ class file_bench {
     }
 
     void verify_target() {
-        if (!m_place.host_memory) {
+        if (!m_where.host_memory) {
             read_device(queue(), m_target.get(), 0, m_bytes, pinned());
             verify_read(pinned());
             return;
@@ -363,7 +363,7 @@ class file_bench {
     static constexpr std::size_t cached_piece = 512 * kib;
 
     session& m_session;
-    const place& m_place;
+    const bench_device& m_where;
     std::size_t m_bytes;
     test_data m_data;
     apps::buffer m_source, m_target;
@@ -392,7 +392,7 @@ bool has_room(session& session, std::size_t bytes) {
 } // namespace
 
 void file_routes(session& session, const devices& on) {
-    const place where(on.first());
+    const bench_device where(on.first());
     std::size_t most = SIZE_MAX;
     if (!session.wanted().file.empty()) {
         most = std::filesystem::file_size(session.wanted().file);

@@ -28,7 +28,7 @@ kernel void compute(global uint *result, uint rounds)
 /// A kernel that only computes, on all of the device, for a time that can be set.
 class computation {
   public:
-    explicit computation(const place& where)
+    explicit computation(const bench_device& where)
         : m_queue(where.in_order.get()), m_result(apps::create_buffer(where.context.get(), sizeof(cl_uint))),
           m_program(apps::build_program(where.context.get(), where.device, source, "")),
           m_kernel(apps::create_kernel(m_program.get(), "compute")) {
@@ -91,8 +91,9 @@ class file_beside_kernel {
   public:
     /// `blocking`: the transfer is one call in an in-order queue, as by hand, and not a command that is done in the
     /// background.
-    file_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, cl_bool blocking)
-        : m_session(session), m_place(where), m_kernel(kernel), m_blocking(blocking), m_bytes(bytes),
+    file_beside_kernel(session& session, const bench_device& where, std::size_t bytes, computation& kernel,
+                       cl_bool blocking)
+        : m_session(session), m_where(where), m_kernel(kernel), m_blocking(blocking), m_bytes(bytes),
           m_data(where, bytes), m_target(apps::create_buffer(where.context.get(), bytes)), m_memory(bytes),
           m_file(bench_file::make(session.wanted().directory)) {
         m_file.fill(m_data.whole(), m_data.whole_bytes());
@@ -104,7 +105,7 @@ class file_beside_kernel {
         const auto used = plan_of(first.get());
         const auto raw = std::make_shared<parallel_access>(std::max(used.io_threads, 1U), used.block_bytes);
         const auto check = [this] {
-            read_device(m_place.in_order.get(), m_target.get(), 0, m_bytes, m_memory.data());
+            read_device(m_where.in_order.get(), m_target.get(), 0, m_bytes, m_memory.data());
             m_data.verify(m_memory.data(), m_window);
         };
 
@@ -121,7 +122,7 @@ class file_beside_kernel {
                 });
             },
             check);
-        if (m_place.host_memory) {
+        if (m_where.host_memory) {
             made.add_limit(
                 "by hand", "kernel beside pread into the mapped buffer by " + raw->text(),
                 [this, raw] { return by_hand(*raw); }, check);
@@ -143,7 +144,7 @@ class file_beside_kernel {
 
     apps::event enqueue() {
         cl_event moved = nullptr;
-        const auto queue = m_blocking == CL_TRUE ? m_place.other_way.get() : m_place.out_of_order.get();
+        const auto queue = m_blocking == CL_TRUE ? m_where.other_way.get() : m_where.out_of_order.get();
         check_transfer(clEnqueueWriteBufferFromFile(queue, m_target.get(), m_blocking, 0, m_bytes, m_file.descriptor(),
                                                     int64_t(offset()), 0, nullptr, &moved),
                        "clEnqueueWriteBufferFromFile");
@@ -163,14 +164,14 @@ class file_beside_kernel {
         return seconds_of([this] {
             m_kernel.run();
             if (std::fread(m_memory.data(), 1, m_bytes, m_file.stream()) != m_bytes) throw_errno("fread");
-            write_device(m_place.in_order.get(), m_target.get(), 0, m_bytes, m_memory.data());
+            write_device(m_where.in_order.get(), m_target.get(), 0, m_bytes, m_memory.data());
         });
     }
 
     double by_hand(parallel_access& raw) {
         ++m_window;
         return seconds_of([&] {
-            const auto queue = m_place.other_way.get();
+            const auto queue = m_where.other_way.get();
             const auto computed = m_kernel.start();
             cl_int code = CL_SUCCESS;
             void* const mapped = clEnqueueMapBuffer(queue, m_target.get(), CL_TRUE, CL_MAP_WRITE, 0, m_bytes, 0,
@@ -186,7 +187,7 @@ class file_beside_kernel {
     }
 
     session& m_session;
-    const place& m_place;
+    const bench_device& m_where;
     computation& m_kernel;
     cl_bool m_blocking;
     std::size_t m_bytes;
@@ -201,7 +202,8 @@ class exchange_beside_kernel : public linked_pair {
   public:
     static constexpr std::size_t copies_held = linked_pair::copies_held + 1;
 
-    exchange_beside_kernel(session& session, const place& where, std::size_t bytes, computation& kernel, bool& in_vain)
+    exchange_beside_kernel(session& session, const bench_device& where, std::size_t bytes, computation& kernel,
+                           bool& in_vain)
         : linked_pair(session, where, bytes, in_vain), m_kernel(kernel),
           m_elsewhere(apps::create_buffer(where.context.get(), bytes)) {
         if (session.buffers() != buffer_kind::ordinary) m_link.reset(); // nothing here needs its memory
@@ -277,7 +279,7 @@ class exchange_beside_kernel : public linked_pair {
     double by_hand() {
         advance();
         return together([this] {
-            const auto other = m_place.other_way.get();
+            const auto other = m_where.other_way.get();
             const auto computed = m_kernel.start();
             read_device(other, m_source.get(), own_offset(), m_bytes, m_outgoing.data());
             exchange_host(m_outgoing.data(), m_incoming.data());
@@ -288,7 +290,7 @@ class exchange_beside_kernel : public linked_pair {
 
     double copies_beside_kernel() {
         const auto copy = [&](cl_mem from, std::size_t offset, cl_mem to) {
-            apps::check(clEnqueueCopyBuffer(m_place.other_way.get(), from, to, offset, 0, m_bytes, 0, nullptr, nullptr),
+            apps::check(clEnqueueCopyBuffer(m_where.other_way.get(), from, to, offset, 0, m_bytes, 0, nullptr, nullptr),
                         "clEnqueueCopyBuffer");
         };
         advance();
@@ -296,7 +298,7 @@ class exchange_beside_kernel : public linked_pair {
             const auto computed = m_kernel.start();
             copy(m_source.get(), test_data::offset_of(window_of(m_peer)), m_elsewhere.get());
             copy(m_elsewhere.get(), 0, m_target.get());
-            apps::check(clFinish(m_place.other_way.get()), "clFinish");
+            apps::check(clFinish(m_where.other_way.get()), "clFinish");
             wait_for(std::array{computed.get()});
         });
     }
@@ -311,7 +313,7 @@ void kernel_file_routes(session& session, const devices& on) {
     const std::array routes{std::pair{"kernel-file", cl_bool{CL_FALSE}},
                             std::pair{"kernel-file-blocking", cl_bool{CL_TRUE}}};
     if (std::ranges::none_of(routes, [&](const auto& each) { return session.wants(each.first); })) return;
-    const place where(on.first());
+    const bench_device where(on.first());
     computation kernel(where);
     for (const auto& [route, blocking] : routes) {
         if (!session.wants(route)) continue;
@@ -321,7 +323,7 @@ void kernel_file_routes(session& session, const devices& on) {
     }
 }
 
-void rank_kernel_route(session& session, const place& where, const std::string& suffix) {
+void rank_kernel_route(session& session, const bench_device& where, const std::string& suffix) {
     if (!session.wants("rank-kernel" + suffix)) return;
     computation kernel(where);
     bool in_vain = false;

@@ -18,7 +18,7 @@ class linked_pair : public rank_pair {
   public:
     /// `in_vain`: whether windows of these devices were waited for, and none came; on both ranks alike. Waits 15 s at
     /// most, once.
-    linked_pair(session& session, const place& where, std::size_t bytes, bool& in_vain)
+    linked_pair(session& session, const bench_device& where, std::size_t bytes, bool& in_vain)
         : rank_pair(session, where, bytes) {
         find_link();
         if (m_has_link && !in_vain) in_vain = !wait_for_windows();
@@ -32,7 +32,7 @@ class linked_pair : public rank_pair {
   private:
     void find_link() {
         std::array<device_uuid, 2> both{};
-        const auto own = uuid_of(m_place.device);
+        const auto own = uuid_of(m_where.device);
         MPI_Allgather(own.data(), int(own.size()), MPI_BYTE, both.data(), int(own.size()), MPI_BYTE, m_comm);
         m_is_same = both[0] == both[1];
         if (m_rank == 0)
@@ -67,7 +67,7 @@ class linked_pair : public rank_pair {
     /// Either rank may be the reason.
     void note_no_windows() {
         std::array<char, 256> own{};
-        const auto said = words_on_links(m_place.device);
+        const auto said = words_on_links(m_where.device);
         said.copy(own.data(), own.size() - 1);
         std::array<std::array<char, 256>, 2> both{};
         MPI_Allgather(own.data(), int(own.size()), MPI_CHAR, both.data(), int(own.size()), MPI_CHAR, m_comm);

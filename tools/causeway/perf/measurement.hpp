@@ -99,7 +99,7 @@ struct evaluation {
 };
 
 /// The ways' numbers in the order in which a round runs them. In `count` rounds, or twice as many if it is odd, each
-/// way comes equally often at each place, and behind each other one (a Williams design, E. J. Williams, 1949).
+/// way comes equally often at each position, and behind each other one (a Williams design, E. J. Williams, 1949).
 [[nodiscard]] std::vector<std::size_t> order_of_round(std::size_t count, std::size_t round);
 
 /// `samples[i]` are the seconds of way `i`. Throws if a time is no positive number, so that every row has every figure.

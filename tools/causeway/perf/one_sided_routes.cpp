@@ -20,7 +20,7 @@ constexpr std::size_t word_bytes = 8;
 /// A heap for each size, with bytes for gets, room for puts, a signal and a counter.
 class one_sided_bench : public linked_pair {
   public:
-    one_sided_bench(session& session, const place& where, std::size_t bytes, bool& in_vain)
+    one_sided_bench(session& session, const bench_device& where, std::size_t bytes, bool& in_vain)
         : linked_pair(session, where, bytes, in_vain) {
         constexpr std::size_t gaps = 64 * kib; // the allocator's, and the words
         check_transfer(
@@ -141,21 +141,21 @@ class one_sided_bench : public linked_pair {
     }
     apps::event enqueue_put() {
         cl_event put = nullptr;
-        check_transfer(clEnqueuePut(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
+        check_transfer(clEnqueuePut(m_where.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
                                     m_taken, m_peer, 0, nullptr, &put),
                        "clEnqueuePut");
         return apps::event(put);
     }
     apps::event enqueue_get() {
         cl_event got = nullptr;
-        check_transfer(clEnqueueGet(m_place.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes,
+        check_transfer(clEnqueueGet(m_where.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes,
                                     m_given + test_data::offset_of(window_of(m_peer)), m_peer, 0, nullptr, &got),
                        "clEnqueueGet");
         return apps::event(got);
     }
     apps::event enqueue_signal(cl_event after = nullptr) {
         cl_event put = nullptr;
-        check_transfer(clEnqueuePutSignal(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
+        check_transfer(clEnqueuePutSignal(m_where.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
                                           m_taken, m_words, 1, CL_SIGNAL_ADD, m_peer, after ? 1 : 0,
                                           after ? &after : nullptr, &put),
                        "clEnqueuePutSignal");
@@ -163,7 +163,7 @@ class one_sided_bench : public linked_pair {
     }
     apps::event enqueue_wait() {
         cl_event come = nullptr;
-        check_transfer(clEnqueueSignalWait(m_place.out_of_order.get(), CL_FALSE, m_words, CL_COMPARE_GE, ++m_come, 0,
+        check_transfer(clEnqueueSignalWait(m_where.out_of_order.get(), CL_FALSE, m_words, CL_COMPARE_GE, ++m_come, 0,
                                            nullptr, &come),
                        "clEnqueueSignalWait");
         return apps::event(come);
@@ -171,7 +171,7 @@ class one_sided_bench : public linked_pair {
     apps::event enqueue_atomic() {
         ++m_added;
         cl_event done = nullptr;
-        check_transfer(clEnqueueSymmetricAtomic(m_place.out_of_order.get(), CL_FALSE, CL_ATOMIC_ADD, word_bytes,
+        check_transfer(clEnqueueSymmetricAtomic(m_where.out_of_order.get(), CL_FALSE, CL_ATOMIC_ADD, word_bytes,
                                                 m_words + 1, 1, 0, m_peer, m_target.get(), 0, 0, nullptr, &done),
                        "clEnqueueSymmetricAtomic");
         return apps::event(done);
@@ -197,7 +197,7 @@ class one_sided_bench : public linked_pair {
 
 } // namespace
 
-void one_sided_routes(session& session, const place& where, const std::string& suffix) {
+void one_sided_routes(session& session, const bench_device& where, const std::string& suffix) {
     const std::string routes[] = {"one-sided-put" + suffix, "one-sided-get" + suffix, "one-sided-signal" + suffix,
                                   "one-sided-atomic" + suffix};
     const auto wants = [&](const std::string& each) { return session.wants(each); };

@@ -18,7 +18,7 @@ enum class by_hand { vendors_copy, through_host };
 /// Two places and data of one size.
 class peer_bench {
   public:
-    peer_bench(session& session, const place& from, const place& to, std::size_t bytes)
+    peer_bench(session& session, const bench_device& from, const bench_device& to, std::size_t bytes)
         : m_session(session), m_from(from), m_to(to), m_bytes(bytes), m_data(from, bytes),
           m_source(m_data.on_device(from, session.buffers())), m_target(make_buffer(to, bytes, session.buffers())),
           m_out(from.context.get(), from.in_order.get(), bytes), m_in(to, bytes), m_pageable(bytes),
@@ -104,7 +104,7 @@ class peer_bench {
         bring_home(m_to, m_target);
     }
 
-    static void bring_home(const place& at, const apps::buffer& buffer) {
+    static void bring_home(const bench_device& at, const apps::buffer& buffer) {
         const auto memory = buffer.get();
         apps::check(clEnqueueMigrateMemObjects(at.in_order.get(), 1, &memory, 0, 0, nullptr, nullptr),
                     "clEnqueueMigrateMemObjects");
@@ -189,7 +189,7 @@ class peer_bench {
     }
 
     session& m_session;
-    const place &m_from, &m_to;
+    const bench_device &m_from, &m_to;
     std::size_t m_bytes;
     test_data m_data;
     apps::buffer m_source, m_target;
@@ -200,7 +200,7 @@ class peer_bench {
     std::size_t m_window = 0; // of the last transfer
 };
 
-void run(session& session, const std::string& route, const place& from, const place& to, by_hand naive) {
+void run(session& session, const std::string& route, const bench_device& from, const bench_device& to, by_hand naive) {
     // The target's largest buffer may be the smaller one, on another platform.
     const auto possible = session.sizes(to.device, 8);
     for (const auto bytes : session.sizes(from.device, 8))
@@ -218,7 +218,8 @@ void one_context(session& session, const devices& on) {
     cl_int code = CL_SUCCESS;
     const apps::context shared(clCreateContext(nullptr, 2, both.data(), nullptr, nullptr, &code));
     apps::check(code, "clCreateContext of two devices");
-    run(session, "peer-one-context", place(shared.get(), both[0]), place(shared.get(), both[1]), by_hand::vendors_copy);
+    run(session, "peer-one-context", bench_device(shared.get(), both[0]), bench_device(shared.get(), both[1]),
+        by_hand::vendors_copy);
 }
 
 void two_contexts(session& session, const devices& on) {
@@ -227,7 +228,7 @@ void two_contexts(session& session, const devices& on) {
         second = on.first();
         session.note("peer-two-contexts: both contexts are of one device");
     }
-    run(session, "peer-two-contexts", place(on.first()), place(second), by_hand::through_host);
+    run(session, "peer-two-contexts", bench_device(on.first()), bench_device(second), by_hand::through_host);
 }
 
 void two_vendors(session& session, const devices& on) {
@@ -237,7 +238,7 @@ void two_vendors(session& session, const devices& on) {
                      (session.wanted().peer_platform.empty() ? "" : " " + session.wanted().peer_platform));
         return;
     }
-    run(session, "peer-two-vendors", place(on.first()), place(other), by_hand::through_host);
+    run(session, "peer-two-vendors", bench_device(on.first()), bench_device(other), by_hand::through_host);
 }
 
 } // namespace

@@ -13,7 +13,7 @@ constexpr std::size_t least_of_64 = 64 * kib, most_of_64 = 16 * mib, quick_most_
 /// A pair whose data is that of all `count` transfers; each moves `piece` bytes of it.
 class crowd_bench : public rank_pair {
   public:
-    crowd_bench(session& session, const place& where, std::size_t piece, int count)
+    crowd_bench(session& session, const bench_device& where, std::size_t piece, int count)
         : rank_pair(session, where, piece * std::size_t(count)), m_piece(piece), m_count(count),
           m_requests(std::size_t(count)) {}
 
@@ -55,7 +55,7 @@ class crowd_bench : public rank_pair {
 
     void all_at_once(apps::event& last) {
         std::vector<apps::event> events;
-        const auto queue = m_place.out_of_order.get();
+        const auto queue = m_where.out_of_order.get();
         for (int i = 0; i < m_count; ++i) {
             cl_event moved = nullptr;
             check_transfer(m_rank == 0 ? clEnqueueSendBuffer(queue, m_source.get(), CL_FALSE, own_offset() + at(i),
@@ -112,7 +112,7 @@ class crowd_bench : public rank_pair {
     std::vector<MPI_Request> m_requests;
 };
 
-void run(session& session, const place& where, const std::string& route, int count, std::size_t least,
+void run(session& session, const bench_device& where, const std::string& route, int count, std::size_t least,
          std::size_t most) {
     if (!session.wants(route)) return;
     for (const auto bytes : session.sizes(where.device, rank_pair::copies_held, least, most, std::size_t(count)))
@@ -121,7 +121,7 @@ void run(session& session, const place& where, const std::string& route, int cou
 
 } // namespace
 
-void rank_crowd_routes(session& session, const place& where, const std::string& suffix) {
+void rank_crowd_routes(session& session, const bench_device& where, const std::string& suffix) {
     run(session, where, "rank-many-small" + suffix, 256, 1, largest_small);
     run(session, where, "rank-64-at-once" + suffix, 64, least_of_64,
         session.wanted().quick ? quick_most_of_64 : most_of_64);

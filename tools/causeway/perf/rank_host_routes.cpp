@@ -73,7 +73,7 @@ class host_bench : public rank_pair {
 
 } // namespace
 
-void rank_host_routes(session& session, const place& where) {
+void rank_host_routes(session& session, const bench_device& where) {
     if (!session.wants("rank-host-to-device") && !session.wants("rank-device-to-host")) return;
     for (const auto bytes : session.sizes(where.device, rank_pair::copies_held)) {
         host_bench bench(session, where, bytes);

@@ -23,8 +23,8 @@ constexpr auto idle_time = std::chrono::milliseconds(300);
 /// Rank 0 sends a word from one buffer and gets it back in another; rank 1 returns what it receives.
 class latency_bench {
   public:
-    latency_bench(session& session, const place& where)
-        : m_session(session), m_place(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
+    latency_bench(session& session, const bench_device& where)
+        : m_session(session), m_where(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
           m_word(apps::create_buffer(where.context.get(), bytes)),
           m_returned(apps::create_buffer(where.context.get(), bytes)) {}
 
@@ -54,7 +54,7 @@ class latency_bench {
                 if (m_rank == 0) verify();
             });
         // Processes on one GPU take turns for a small write, but not for a rectangle of two rows.
-        if (!m_place.host_memory)
+        if (!m_where.host_memory)
             made.add_shown(
                 "by hand", "blocking read, MPI_Send, MPI_Recv, blocking write of two rows",
                 [this] { return by_hand(write_word_as_two_rows); }, check);
@@ -65,14 +65,14 @@ class latency_bench {
     void begin() {
         ++m_value;
         const std::uint64_t nothing = m_seen = ~m_value;
-        write_device(m_place.in_order.get(), m_word.get(), 0, bytes, &m_value);
-        write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &nothing);
+        write_device(m_where.in_order.get(), m_word.get(), 0, bytes, &m_value);
+        write_device(m_where.in_order.get(), m_returned.get(), 0, bytes, &nothing);
         MPI_Barrier(m_comm);
     }
 
     void verify() {
         std::uint64_t found = 0;
-        read_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &found);
+        read_device(m_where.in_order.get(), m_returned.get(), 0, bytes, &found);
         verify(found);
     }
     void verify(std::uint64_t found) const {
@@ -81,7 +81,7 @@ class latency_bench {
 
     /// Rank 0's clock counts: its samples are round trips.
     double of_rank_0(double seconds) {
-        apps::check(clFinish(m_place.out_of_order.get()), "clFinish"); // as in rank_pair::together()
+        apps::check(clFinish(m_where.out_of_order.get()), "clFinish"); // as in rank_pair::together()
         MPI_Bcast(&seconds, 1, MPI_DOUBLE, 0, m_comm);
         return seconds;
     }
@@ -119,10 +119,10 @@ class latency_bench {
         apps::event gate, sent, received;
     };
     round_trip enqueue_round_trip() {
-        const auto queue = m_place.out_of_order.get();
+        const auto queue = m_where.out_of_order.get();
         round_trip made;
         if (m_rank == 0) {
-            made.gate = create_gate(m_place.context.get());
+            made.gate = create_gate(m_where.context.get());
             made.sent = send(queue, m_word.get(), made.gate.get());
             made.received = receive_word(queue);
         } else {
@@ -157,7 +157,7 @@ class latency_bench {
 
     /// Rank 1's side of what is enqueued beforehand: each answer waits for its question's event.
     apps::event answer_by_events() {
-        const auto queue = m_place.out_of_order.get();
+        const auto queue = m_where.out_of_order.get();
         std::vector<apps::event> transfers;
         for (int i = 0; i < in_a_row; ++i) {
             transfers.push_back(receive_word(queue));
@@ -175,8 +175,8 @@ class latency_bench {
         if (m_rank == 1) {
             last = answer_by_events();
         } else {
-            const auto queue = m_place.out_of_order.get();
-            const auto first = create_gate(m_place.context.get());
+            const auto queue = m_where.out_of_order.get();
+            const auto first = create_gate(m_where.context.get());
             std::vector<apps::event> sent, received;
             for (int i = 0; i < in_a_row; ++i) {
                 sent.push_back(send(queue, m_word.get(), i == 0 ? first.get() : received.back().get()));
@@ -196,7 +196,7 @@ class latency_bench {
     /// The hosts enqueue a message when they have seen the one before; enqueueing counts.
     double from_enqueue(apps::event& last) {
         begin();
-        const auto queue = m_place.out_of_order.get();
+        const auto queue = m_where.out_of_order.get();
         const double seconds = seconds_of([&] {
             for (int i = 0; i < in_a_row; ++i) {
                 if (m_rank == 0) {
@@ -216,7 +216,7 @@ class latency_bench {
     /// One round trip when nothing has moved for a while.
     double first_after_idle(apps::event& last) {
         begin();
-        const auto queue = m_place.out_of_order.get();
+        const auto queue = m_where.out_of_order.get();
         double seconds = 0;
         std::this_thread::sleep_for(idle_time);
         MPI_Barrier(m_comm);
@@ -248,7 +248,7 @@ class latency_bench {
     template <class Write> double by_hand(Write write) {
         begin();
         std::uint64_t word = 0;
-        const auto queue = m_place.in_order.get();
+        const auto queue = m_where.in_order.get();
         const auto give = [&](cl_mem from) {
             read_device(queue, from, 0, bytes, &word);
             MPI_Send(&word, bytes, MPI_BYTE, m_peer, tag, m_comm);
@@ -286,12 +286,12 @@ class latency_bench {
     /// Rank 1 waits meanwhile: a copy of one rank is not disturbed by the other's.
     double copy_out() {
         begin();
-        return one_at_a_time([&] { read_device(m_place.in_order.get(), m_word.get(), 0, bytes, &m_seen); });
+        return one_at_a_time([&] { read_device(m_where.in_order.get(), m_word.get(), 0, bytes, &m_seen); });
     }
 
     double copy_in() {
         begin();
-        return one_at_a_time([&] { write_device(m_place.in_order.get(), m_returned.get(), 0, bytes, &m_value); });
+        return one_at_a_time([&] { write_device(m_where.in_order.get(), m_returned.get(), 0, bytes, &m_value); });
     }
 
     template <class Action> double one_at_a_time(Action action) {
@@ -305,7 +305,7 @@ class latency_bench {
     }
 
     session& m_session;
-    const place& m_place;
+    const bench_device& m_where;
     MPI_Comm m_comm;
     int m_rank, m_peer;
     apps::buffer m_word, m_returned;
@@ -315,7 +315,7 @@ class latency_bench {
 
 } // namespace
 
-void rank_latency_routes(session& session, const place& where, const std::string& suffix) {
+void rank_latency_routes(session& session, const bench_device& where, const std::string& suffix) {
     if (std::ranges::find(session.wanted().sizes, bytes) == session.wanted().sizes.end()) return;
     latency_bench(session, where).measure(suffix);
 }

@@ -17,8 +17,8 @@ class rank_pair {
     /// staging, MPI.
     static constexpr std::size_t copies_held = 9;
 
-    rank_pair(session& session, const place& where, std::size_t bytes)
-        : m_session(session), m_place(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
+    rank_pair(session& session, const bench_device& where, std::size_t bytes)
+        : m_session(session), m_where(where), m_comm(session.comm()), m_rank(session.rank()), m_peer(1 - m_rank),
           m_bytes(bytes), m_data(where, bytes), m_source(m_data.on_device(where, session.buffers())),
           m_target(make_buffer(where, bytes, session.buffers())),
           m_pinned(where.context.get(), where.in_order.get(), bytes), m_outgoing(bytes), m_incoming(bytes),
@@ -41,7 +41,7 @@ class rank_pair {
     }
 
   protected:
-    [[nodiscard]] cl_command_queue queue() const { return m_place.in_order.get(); }
+    [[nodiscard]] cl_command_queue queue() const { return m_where.in_order.get(); }
 
     /// Both ranks move the same window; rank 1's data lies one further, so that no rank finds its own bytes right.
     [[nodiscard]] std::size_t window_of(int rank) const { return m_window + std::size_t(rank); }
@@ -51,7 +51,7 @@ class rank_pair {
     [[nodiscard]] const std::byte* peers_data() const { return m_data.at(window_of(m_peer)); }
 
     void verify_target() {
-        if (m_place.host_memory) {
+        if (m_where.host_memory) {
             // Where it lies, as after raw MPI, so that each way finds the same in the caches.
             const mapped_to_read found(queue(), m_target.get(), m_bytes);
             m_data.verify(found.data(), window_of(m_peer));
@@ -68,7 +68,7 @@ class rank_pair {
         MPI_Barrier(m_comm);
         double seconds = seconds_of(action);
         // PoCL 3.1 keeps what went through an out-of-order queue until clFinish, and each command looks at all of it.
-        apps::check(clFinish(m_place.out_of_order.get()), "clFinish");
+        apps::check(clFinish(m_where.out_of_order.get()), "clFinish");
         MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
         return seconds;
     }
@@ -106,7 +106,7 @@ class rank_pair {
 
     apps::event enqueue_send(cl_event after = nullptr) {
         cl_event sent = nullptr;
-        check_transfer(clEnqueueSendBuffer(m_place.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
+        check_transfer(clEnqueueSendBuffer(m_where.out_of_order.get(), m_source.get(), CL_FALSE, own_offset(), m_bytes,
                                            m_peer, tag, m_comm, after ? 1 : 0, after ? &after : nullptr, &sent),
                        "clEnqueueSendBuffer");
         return apps::event(sent);
@@ -114,7 +114,7 @@ class rank_pair {
 
     apps::event enqueue_receive() {
         cl_event received = nullptr;
-        check_transfer(clEnqueueRecvBuffer(m_place.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes, m_peer,
+        check_transfer(clEnqueueRecvBuffer(m_where.out_of_order.get(), m_target.get(), CL_FALSE, 0, m_bytes, m_peer,
                                            tag, m_comm, 0, nullptr, &received),
                        "clEnqueueRecvBuffer");
         return apps::event(received);
@@ -122,7 +122,7 @@ class rank_pair {
 
     apps::event enqueue_exchange() {
         cl_event moved = nullptr;
-        check_transfer(clEnqueueSendrecvBuffer(m_place.out_of_order.get(), m_source.get(), m_target.get(), CL_FALSE,
+        check_transfer(clEnqueueSendrecvBuffer(m_where.out_of_order.get(), m_source.get(), m_target.get(), CL_FALSE,
                                                own_offset(), m_bytes, m_peer, tag, 0, m_bytes, m_peer, tag, m_comm, 0,
                                                nullptr, &moved),
                        "clEnqueueSendrecvBuffer");
@@ -172,7 +172,7 @@ class rank_pair {
     [[nodiscard]] int notice_bytes() const { return int(std::min<std::size_t>(m_bytes, 8)); }
 
     session& m_session;
-    const place& m_place;
+    const bench_device& m_where;
     MPI_Comm m_comm;
     int m_rank, m_peer;
     std::size_t m_bytes;

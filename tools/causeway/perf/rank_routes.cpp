@@ -103,8 +103,8 @@ class rank_bench : public linked_pair {
         if (m_bytes >= overlapping && (m_copies_count || m_bytes > largest_shown_with_order)) return;
         made.add_shown("order", event_order::how, [this] {
             MPI_Barrier(m_comm);
-            double seconds = event_order(m_place).seconds(m_repeats);
-            apps::check(clFinish(m_place.out_of_order.get()), "clFinish"); // as in together()
+            double seconds = event_order(m_where).seconds(m_repeats);
+            apps::check(clFinish(m_where.out_of_order.get()), "clFinish"); // as in together()
             MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, m_comm);
             return seconds;
         });
@@ -184,7 +184,7 @@ class rank_bench : public linked_pair {
                                         nullptr, &out),
                     "clEnqueueReadBuffer");
         const apps::event reading(out);
-        const auto other = m_place.other_way.get();
+        const auto other = m_where.other_way.get();
         apps::check(clEnqueueWriteBuffer(other, m_target.get(), CL_FALSE, 0, m_bytes, peers_data(), 0, nullptr, &in),
                     "clEnqueueWriteBuffer");
         const apps::event writing(in);
@@ -196,7 +196,7 @@ class rank_bench : public linked_pair {
 
 } // namespace
 
-void rank_routes(session& session, const place& where, const std::string& suffix) {
+void rank_routes(session& session, const bench_device& where, const std::string& suffix) {
     const std::string routes[] = {"rank-blocking" + suffix, "rank-one-way" + suffix, "rank-both-ways" + suffix};
     if (std::none_of(std::begin(routes), std::end(routes), [&](const auto& each) { return session.wants(each); }))
         return;

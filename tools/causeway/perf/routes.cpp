@@ -126,8 +126,8 @@ void run_routes(session& session, const devices& on) {
         enqueue_route(session, on);
         return;
     }
-    const place shared(on.first());
-    const auto between_devices = [&](const place& where, const std::string& suffix) {
+    const bench_device shared(on.first());
+    const auto between_devices = [&](const bench_device& where, const std::string& suffix) {
         rank_latency_routes(session, where, suffix);
         rank_routes(session, where, suffix);
         rank_crowd_routes(session, where, suffix);
@@ -137,7 +137,7 @@ void run_routes(session& session, const devices& on) {
     between_devices(shared, "/same-device");
     rank_host_routes(session, shared);
     if (on.second() != nullptr) {
-        std::optional<place> own;
+        std::optional<bench_device> own;
         if (session.rank() == 1) own.emplace(on.second());
         between_devices(own ? *own : shared, "/two-devices");
     } else {

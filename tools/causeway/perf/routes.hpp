@@ -48,11 +48,11 @@ void peer_routes(session& session, const devices& on);
 void kernel_file_routes(session& session, const devices& on);
 
 // Collective over two ranks. `suffix` says what the ranks' devices are: "/same-device" or "/two-devices".
-void rank_routes(session& session, const place& where, const std::string& suffix);
-void rank_host_routes(session& session, const place& where);
-void rank_crowd_routes(session& session, const place& where, const std::string& suffix);
-void rank_latency_routes(session& session, const place& where, const std::string& suffix);
-void rank_kernel_route(session& session, const place& where, const std::string& suffix);
-void one_sided_routes(session& session, const place& where, const std::string& suffix);
+void rank_routes(session& session, const bench_device& where, const std::string& suffix);
+void rank_host_routes(session& session, const bench_device& where);
+void rank_crowd_routes(session& session, const bench_device& where, const std::string& suffix);
+void rank_latency_routes(session& session, const bench_device& where, const std::string& suffix);
+void rank_kernel_route(session& session, const bench_device& where, const std::string& suffix);
+void one_sided_routes(session& session, const bench_device& where, const std::string& suffix);
 
 } // namespace perf

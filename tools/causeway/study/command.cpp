@@ -4,7 +4,7 @@
 #include "study/command.hpp"
 
 #include "beside.hpp"
-#include "platform_place.hpp"
+#include "platform_folder.hpp"
 #include "study/bandwidth.hpp"
 #include "study/digest.hpp"
 #include "study/experiments.hpp"
@@ -94,8 +94,8 @@ class platform_environment {
   public:
     platform_environment(const fs::path& folder, const fs::path& launches) {
         set("CAUSEWAY_VENDORS", std::getenv("CAUSEWAY_VENDORS") != nullptr ? std::getenv("CAUSEWAY_VENDORS")
-                                                                           : causeway_tool::vendors_place());
-        set("OCL_ICD_VENDORS", causeway_tool::platform_place());
+                                                                           : causeway_tool::vendors_source());
+        set("OCL_ICD_VENDORS", causeway_tool::platform_folder());
         set("CAUSEWAY_STUDY", folder.string());
         if (launches.empty()) return;
         set("CAUSEWAY_STUDY_LAUNCHES", launches.string());

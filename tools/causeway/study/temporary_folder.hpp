@@ -2,7 +2,7 @@
 // A folder that goes with its object.
 #pragma once
 
-#include "temporary_place.hpp"
+#include "temporary_directory.hpp"
 
 #include <cerrno>
 #include <cstdlib>
@@ -18,7 +18,7 @@ class temporary_folder {
   public:
     /// TMPDIR/name-XXXXXX. Throws std::runtime_error if it cannot be made.
     explicit temporary_folder(const std::string& name)
-        : m_path((causeway_tool::temporary_place() / (name + "-XXXXXX")).string()) {
+        : m_path((causeway_tool::temporary_directory() / (name + "-XXXXXX")).string()) {
         if (::mkdtemp(m_path.data()) == nullptr)
             throw std::runtime_error("cannot make a folder " + m_path + ": " + std::strerror(errno));
     }

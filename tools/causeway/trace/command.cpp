@@ -88,7 +88,7 @@ void check_program(const std::string& name) {
 }
 
 /// Before the program runs: it may take hours, and records nothing where no file can be made.
-void check_place(const std::filesystem::path& timeline) {
+void check_path(const std::filesystem::path& timeline) {
     const auto folder = timeline.parent_path();
     std::error_code ignored;
     if (std::filesystem::is_directory(timeline, ignored))
@@ -120,7 +120,7 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     if (program.empty()) throw usage_error("trace: no program; for example: causeway trace -- ./program");
     check_program(program.front());
     const auto timeline = std::filesystem::absolute(typed.output).string();
-    check_place(timeline);
+    check_path(timeline);
     const auto preload = causeway_tool::library_file("causeway/libcauseway_trace.so");
     const char* const before = std::getenv("LD_PRELOAD");
     setenv("CAUSEWAY_TRACE", timeline.c_str(), 1);

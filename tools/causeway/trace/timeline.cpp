@@ -57,10 +57,10 @@ double overlap(const std::vector<span>& a, const std::vector<span>& b) {
 double quantile(std::vector<double> values, double share) {
     if (values.empty()) return 0;
     std::sort(values.begin(), values.end());
-    const double place = share * double(values.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
+    const double position = share * double(values.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
     const auto above = std::min(below + 1, values.size() - 1);
-    return values[below] + (place - double(below)) * (values[above] - values[below]);
+    return values[below] + (position - double(below)) * (values[above] - values[below]);
 }
 
 double median(const std::vector<double>& values) { return quantile(values, 0.5); }
@@ -236,7 +236,7 @@ json summary_of(const timeline& shown) {
     int expected = 1;
     std::map<std::string, std::vector<const transfer*>> by_route_of_all;
     std::map<std::string, std::set<int>> ranks_of_route;
-    for (const auto& [place, each] : shown.ranks) {
+    for (const auto& [process, each] : shown.ranks) {
         recorded.insert(each.number);
         expected = std::max(expected, each.ranks);
         const auto moving = joined(spans_of(each.transfers)), computing = joined(each.commands);
@@ -255,7 +255,7 @@ json summary_of(const timeline& shown) {
         }
         for (const auto& [name, transfers] : by_route) routes.push_back(summary_of_route(name, transfers));
         ranks.push_back({{"rank", each.number},
-                         {"shown_as", place},
+                         {"shown_as", process},
                          {"process", each.process},
                          {"host", each.host},
                          {"ended", each.ended},

@@ -96,15 +96,15 @@ std::string age_text(std::int64_t seen) {
 }
 
 void print(const json& figures) {
-    std::string place;
+    std::string resource;
     const auto& stages = figures.at("stages");
     const auto sizes = figures.at("sizes").get<std::vector<double>>();
     for (const auto& each : stages) {
         const auto its = each.at("place").get<std::string>();
-        if (its != place)
-            std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", place.empty() ? "" : "\n", its.c_str(), "operation",
+        if (its != resource)
+            std::printf("%s%s\n  %-10s %12s %10s %10s %9s\n", resource.empty() ? "" : "\n", its.c_str(), "operation",
                         "latency", "GB/s", "at once", "age");
-        place = its;
+        resource = its;
         const auto seconds = each.at("seconds").get<std::vector<double>>();
         const auto operation = each.at("operation").get<std::string>();
         const auto last = seconds.size() - 1, before = seconds.size() - 3;

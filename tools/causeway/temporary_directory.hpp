@@ -10,7 +10,7 @@
 namespace causeway_tool {
 
 /// TMPDIR, or the system's. Throws std::runtime_error, naming it, if there is no such directory.
-inline std::filesystem::path temporary_place() {
+inline std::filesystem::path temporary_directory() {
     std::error_code failed;
     auto found = std::filesystem::temp_directory_path(failed);
     if (!failed) return found;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Looks beside the library and beside the program.
-#include "platform_place.hpp"
+#include "platform_folder.hpp"
 
 #include "beside.hpp"
 
@@ -10,7 +10,7 @@
 
 namespace causeway_tool {
 
-std::string platform_place() {
+std::string platform_folder() {
     namespace fs = std::filesystem;
     const auto library = library_file("causeway/libcauseway_icd.so");
     if (!fs::exists(library)) throw std::runtime_error("the platform is not installed: there is no " + library);
