@@ -31,7 +31,7 @@ namespace causeway::endpoints {
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one is announced by
 /// `rts`; when its receive is there and holds memory for a block, it answers `cts` with a tag of its own choice
 /// and the block size; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender
-/// that gives up before `cts` says `withdraw` and hears `gone`, unless the answer to its request is on its way; one
+/// that gives up before `cts` says `withdraw` and hears `gone`, unless the answer to its RTS is on its way; one
 /// that gives up later, or gets `cts` after all, sends an empty block; a receiver that
 /// gives up says `stop` and takes what still comes, if anything does.
 ///
@@ -44,8 +44,8 @@ namespace causeway::endpoints {
 ///
 /// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `rts` or `cts`;
 /// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
-/// no more in that space: it says `abandon` for each request that is not answered, ends what else waits for others to
-/// speak, and says `deaf` to all. What has been accepted goes on, as it needs no more answers.
+/// no more in that space: it says `abandon` for each RTS that is not answered, ends what else waits for others to
+/// speak, and says `deaf` to all. What has its CTS goes on, as it needs no more answers.
 ///
 /// Nothing in a header is believed: each number is checked against what has arrived, what was agreed and what there is
 /// here before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left
@@ -198,7 +198,7 @@ class messenger final : public transfer::progress_source {
     /// Calls again() of an exchange a little later.
     void call_again(std::uint64_t number) { m_again.push_back(number); }
 
-    /// Takes back the request `header` told of. Its exchange may end: what the other rank answers is seen to.
+    /// Takes back the RTS that `header` was. Its exchange may end: what the other rank answers is seen to.
     void withdraw(int space, int rank, wire_header header);
     /// As above, but no answer can be heard.
     void abandon(int space, int rank, wire_header header);

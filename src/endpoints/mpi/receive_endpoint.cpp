@@ -62,7 +62,7 @@ class receive_endpoint final : public transfer::endpoint,
         m_abandoned = true;
         if (!m_receives.empty() || !m_grants.empty() || m_refused_step != nullptr) {
             m_interest.emplace(m_talk); // put back when the block has come
-        } else if (m_matched && (is_whole() || (!m_accepted && !m_peer_error))) {
+        } else if (m_matched && (is_whole() || (!m_sent_cts && !m_peer_error))) {
             put_back();
         } else {
             leave_line();
@@ -143,7 +143,7 @@ class receive_endpoint final : public transfer::endpoint,
     std::size_t prepare(std::size_t block_bytes) override {
         if (m_message.eager || m_peer_error) return block_bytes;
         m_block_bytes = block_bytes;
-        if (!shares_memory()) accept(answer(wire_header::kind::cts));
+        if (!shares_memory()) send_cts(answer(wire_header::kind::cts));
         return block_bytes;
     }
 
@@ -180,7 +180,7 @@ class receive_endpoint final : public transfer::endpoint,
         if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             // The sender has said what became of each block of shared memory, or the reads would not be over.
-            if (m_accepted && !shares_memory()) {
+            if (m_sent_cts && !shares_memory()) {
                 m_draining = &done;
                 m_scratch.resize(m_block_bytes);
                 drain();
@@ -208,8 +208,8 @@ class receive_endpoint final : public transfer::endpoint,
     };
 
     /// `said` names the memory of the first block, if it is shared.
-    void accept(wire_header said) {
-        m_accepted = true;
+    void send_cts(wire_header said) {
+        m_sent_cts = true;
         said.data_tag = m_data_tag;
         said.abilities = m_abilities;
         said.block_bytes = m_block_bytes;
@@ -217,7 +217,7 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     void grant(std::size_t offset, transfer::block_reference block, step& done) {
-        auto said = answer(m_accepted ? wire_header::kind::grant : wire_header::kind::cts);
+        auto said = answer(m_sent_cts ? wire_header::kind::grant : wire_header::kind::cts);
         said.offset = offset;
         if (m_device.first != nullptr) {
             std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.address());
@@ -226,10 +226,10 @@ class receive_endpoint final : public transfer::endpoint,
         }
         m_posted += block.size();
         m_grants.push_back({offset, block, &done});
-        if (m_accepted) {
+        if (m_sent_cts) {
             m_talk.say(m_space, m_source, said);
         } else {
-            accept(said);
+            send_cts(said);
         }
     }
 
@@ -270,7 +270,7 @@ class receive_endpoint final : public transfer::endpoint,
             m_receives.push_back(std::make_unique<block_receive>(*this, each.block.size(), each.done));
             post(each.block.host());
         }
-        accept(answer(wire_header::kind::cts));
+        send_cts(answer(wire_header::kind::cts));
     }
 
     /// Posts the last receive of the list.
@@ -312,7 +312,7 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     bool withdrawn() override {
-        if (m_open == nullptr) return false; // it is accepted
+        if (m_open == nullptr) return false; // its CTS is out
         m_matched = false;
         m_sharing = nullptr; // the next message may not come through memory that is shared
         m_may_share = m_asked_to_share;
@@ -380,7 +380,7 @@ class receive_endpoint final : public transfer::endpoint,
         std::exchange(m_open, nullptr)->finish({m_message.bytes, {}});
     }
 
-    /// Answers go to senders; a receive only hears that its sender gave up and could not have heard it accept.
+    /// Answers go to senders; a receive only hears that its sender gave up and could not have heard its CTS.
     void heard(const wire_header& said) override {
         switch (said.what) {
         case wire_header::kind::filled: filled(said.offset); break;
@@ -393,19 +393,19 @@ class receive_endpoint final : public transfer::endpoint,
         m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
         // If the sender has heard it after all, blocks may come on this tag for ever.
         m_data_tag = 0;
-        m_accepted = false;
+        m_sent_cts = false;
         end_receives(why, sender::may_still_write);
     }
 
     void unheard(const failure& why) override {
         if (m_open != nullptr) {
             lose_message(why);
-        } else if (shares_memory() && m_accepted && !m_talk.hears(m_space)) {
+        } else if (shares_memory() && m_sent_cts && !m_talk.hears(m_space)) {
             // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is
             // done.)
             m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
             end_receives(why, sender::may_still_write);
-        } else if (!m_accepted && !m_message.eager) {
+        } else if (!m_sent_cts && !m_message.eager) {
             m_peer_error = why;
         }
     }
@@ -547,7 +547,7 @@ class receive_endpoint final : public transfer::endpoint,
     bool m_in_line = false;
     bool m_gated = false; // opened, but the transfer has not started
     bool m_matched = false;
-    bool m_accepted = false;
+    bool m_sent_cts = false;
     bool m_received = false; // the last block that was posted has come
     bool m_abandoned = false;
     step* m_refused_step = nullptr; // of a block that MPI refused to receive while gated

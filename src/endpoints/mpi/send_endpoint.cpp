@@ -217,11 +217,11 @@ class send_endpoint final : public transfer::endpoint,
         } else if (m_eager) {
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else {
-            request(block_bytes);
+            send_rts(block_bytes);
         }
     }
 
-    void request(std::size_t block_bytes) {
+    void send_rts(std::size_t block_bytes) {
         m_requested = true;
         auto said = header(wire_header::kind::rts);
         said.block_bytes = block_bytes;
@@ -249,7 +249,7 @@ class send_endpoint final : public transfer::endpoint,
             m_receiver = answer.receiver;
             const bool is_shared = answer.window.segment.process != 0 || answer.device_window != 0;
             if (is_shared) granted(answer);
-            // Out of reach: the receiver accepts again, without its memory; or the transfer has failed.
+            // Out of reach: the receiver sends another CTS, without its memory; or the transfer has failed.
             if (is_shared && !m_sharing) return;
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
         } else if (answer.what == wire_header::kind::refuse) {
