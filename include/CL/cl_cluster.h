@@ -72,10 +72,9 @@ static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, c
     return causeway_cluster_function(device, name);
 }
 
-/* From now on `device` always has the latest contents of `buffer`: commands for it need not look where they are, and a
- * rank that has nothing to do with such a command need not even note it. Commands for other devices stay correct, and
- * move the contents there and back. CL_INVALID_MEM_OBJECT, CL_INVALID_DEVICE; CL_INVALID_OPERATION on another
- * platform. */
+/* From now on `device` always has the latest contents of `buffer`. Ranks that such a command does not concern need not
+ * follow it. Commands for other devices stay correct: they move the contents there and back. CL_INVALID_MEM_OBJECT,
+ * CL_INVALID_DEVICE; CL_INVALID_OPERATION on another platform. */
 static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
     const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(
         device, "clAttachBufferToDevice");
@@ -84,14 +83,13 @@ static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) 
 
 /*
  * Collective commands, with the arguments of SnuCL's. `cb` is in bytes, for each destination or of each source; a null
- * list of offsets is one of zeros. Where there is a list of queues, queue i is of destination i, and event_list[i], if
- * the list is not null, the event of its part. They come after all earlier commands on their buffers where contents
- * move between drivers or ranks; else after those of the queues that they are given. Sums are made in pairs, each time
- * in the same order. A type of elements is CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16, _INT32,
- * CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
+ * list of offsets is one of zeros. In a list of queues, queue i is that of destination i, and event_list[i] becomes the
+ * event of its part. Where contents move between drivers or ranks, a collective comes after all earlier commands on its
+ * buffers, else after those of its queues. Sums are made in pairs, each time in the same order. A type of elements is
+ * CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16, _INT32, CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
  *
- * OpenCL's codes; CL_INVALID_VALUE also for no parts, no bytes, ranges beyond a buffer, an unknown type or a part of
- * an element; CL_INVALID_OPERATION on another platform.
+ * OpenCL's codes; CL_INVALID_VALUE also for no parts, no bytes, ranges beyond a buffer, an unknown type or a part of an
+ * element; CL_INVALID_OPERATION on another platform.
  */
 /* `cb` bytes of `src` to every destination. */
 static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue* queues, cl_mem src, cl_uint num_dst, cl_mem* dst,
@@ -194,11 +192,10 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue* queues, cl_uint num, 
 }
 
 /*
- * The last four with another operator, which has to be associative and commutative: two elements are combined in any
- * order. `kernel` is for CL_REDUCTION_KERNEL alone, else null: built for every device of the context, as two elements
- * are combined where one of them is, with three arguments, the two operands and the result, `__global` pointers to
- * elements of `datatype`; work item i has element i. An operand may be the result of an earlier launch, and is not the
- * result of this one.
+ * The last four with another operator. It must be associative and commutative, because elements are combined in any
+ * order. `kernel` is for CL_REDUCTION_KERNEL alone, else null. It is built for every device of the context, as any of
+ * them may combine. It has three arguments, `__global` pointers to elements of `datatype`: two operands and the result.
+ * Work item i has element i. The result is never one of the operands.
  *
  * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no
  * integers; CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other

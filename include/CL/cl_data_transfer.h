@@ -66,7 +66,7 @@ typedef cl_uint cl_transfer_info;
 #define CL_TRANSFER_STRATEGY 0x0CA5010C        /* char[]: "mapped", "pinned", "pipelined", ...; empty until planned */
 #define CL_TRANSFER_BLOCK_SIZE 0x0CA5010D      /* size_t: bytes of a block */
 #define CL_TRANSFER_DEPTH 0x0CA5010E           /* cl_uint: blocks in flight */
-#define CL_TRANSFER_LANES 0x0CA5010F           /* cl_uint: workers that read or write at once */
+#define CL_TRANSFER_LANES 0x0CA5010F           /* cl_uint: I/O threads that read or write at once */
 #define CL_TRANSFER_TIME_QUEUED 0x0CA50110     /* cl_ulong: host monotonic clock, nanoseconds; 0 while not reached */
 #define CL_TRANSFER_TIME_SUBMITTED 0x0CA50111
 #define CL_TRANSFER_TIME_STARTED 0x0CA50112
@@ -100,8 +100,8 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem 
                                                  cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                                  cl_event* event);
 
-/* The `file_offset` of a write that stands for the end of the file, wherever that is at the time of the write. Not -1,
- * which lseek and ftell return when they fail: that is refused. */
+/* As `file_offset` of a write: the end of the file at the time of the write. (-1, which lseek and ftell return when
+ * they fail, is refused.) */
 #define CL_TRANSFER_APPEND ((int64_t)-0x0CA50001)
 
 /*
@@ -135,13 +135,13 @@ CAUSEWAY_API cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_nam
 CAUSEWAY_API cl_int clCancelTransfer(cl_event event);
 
 /*
- * Has `callback` called once when the transfer is over: `status` is CL_COMPLETE or why it failed. For a transfer that
- * is over it is called soon. Holds on every OpenCL, where clSetEventCallback may keep silent about failures. Callbacks
- * of all transfers run one after the other in a thread of the library's own, and may call anything, blocking calls
- * included; on Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The
- * event lives at least until its callback returns. At the end of the process callbacks that are due are called before
- * exit() goes on. CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback;
- * CL_INVALID_OPERATION while the process ends.
+ * Calls `callback` once when the transfer is over; `status` is CL_COMPLETE or why it failed. If it is over already, the
+ * call comes soon. This holds on every OpenCL; clSetEventCallback may keep silent about failures. Callbacks of all
+ * transfers run one after the other in a thread of the library's own, and may call anything, blocking calls included;
+ * on Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives
+ * at least until its callback returns. At the end of the process callbacks that are due are called before exit() goes
+ * on. CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION
+ * while the process ends.
  */
 CAUSEWAY_API cl_int clSetTransferCallback(cl_event event,
                                           void(CL_CALLBACK* callback)(cl_event event, cl_int status, void* user_data),

@@ -55,11 +55,10 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffe
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
- * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request stays the
- * user's, not to be touched until the event completes; it is inactive then. It counts as persistent if it is
- * point-to-point and was made where this header is included, or, with MPI 4, if it was started there. Errors:
- * CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a
- * complete event.
+ * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request stays the user's: do not touch it until the
+ * event completes, which leaves it inactive. It counts as persistent if it is point-to-point and was made where this
+ * header is included, or, with MPI 4, if it was started there. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null
+ * pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a complete event.
  */
 CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret);
 
@@ -72,8 +71,8 @@ CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
 /*
  * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send,
  * MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
- * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. What such a request fails with goes to
- * the error handler of MPI_COMM_WORLD, as it is a generalised request, which belongs to no communicator.
+ * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. Such a request is a generalised one and
+ * belongs to no communicator: its failure goes to the error handler of MPI_COMM_WORLD.
  */
 #define MPI_CL_MEM (causeway_mpi_cl_mem())
 
@@ -103,14 +102,13 @@ CAUSEWAY_API int causeway_mpi_startall(int count, MPI_Request* requests);
 CAUSEWAY_API int causeway_mpi_request_free(MPI_Request* request);
 
 /*
- * Ends the transfers that need MPI, then MPI: what MPI_Finalize means in source files that include this header. Waits
- * for them at most as long as the option `drain` says, then fails them; none can be enqueued any more.
+ * Ends the transfers that need MPI, then MPI. MPI_Finalize means this in source files that include this header. Waits
+ * for the transfers at most for the time of the option `drain`, then fails them. No more can be enqueued.
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
 /*
- * The first half of that, for who does not call MPI_Finalize himself (Fortran, a language's MPI module): ends the
- * transfers that need MPI and leaves MPI as it is. Call it last of all, before whoever ends MPI does. Any number of
- * times.
+ * The first half of that, for programs in which another language's module ends MPI (Fortran, mpi4py). Ends the
+ * transfers that need MPI and leaves MPI as it is. Call it last before MPI ends; repeated calls do nothing.
  */
 CAUSEWAY_API void causeway_mpi_end_transfers(void);
 /* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */
@@ -118,10 +116,10 @@ CAUSEWAY_API int causeway_mpi_comm_free(MPI_Comm* comm);
 CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 
 /*
- * Macros, not symbols: they hold whatever the link order. Everything without MPI_CL_MEM goes on to MPI's own function,
- * where profiling tools see it. `#define CAUSEWAY_NO_MPI_MACROS` before the include leaves them out: for source files
- * that define functions of MPI themselves (tools, wrappers). A wrapper of MPI_Send may call causeway_mpi_send() for
- * MPI_CL_MEM, but not for other types, for which that one calls MPI_Send; and so on.
+ * Macros, not symbols, so that the link order does not matter. Calls without MPI_CL_MEM go on to MPI's own function,
+ * where profiling tools see them. Source files that define functions of MPI themselves (tools, wrappers) leave the
+ * macros out by `#define CAUSEWAY_NO_MPI_MACROS` before the include. A wrapper of MPI_Send may call causeway_mpi_send()
+ * for MPI_CL_MEM only: for other types that calls MPI_Send. The same holds for the other functions.
  */
 #ifndef CAUSEWAY_NO_MPI_MACROS
 #define MPI_Send(...) causeway_mpi_send(__VA_ARGS__)
@@ -129,7 +127,8 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 #define MPI_Recv(...) causeway_mpi_recv(__VA_ARGS__)
 #define MPI_Irecv(...) causeway_mpi_irecv(__VA_ARGS__)
 #define MPI_Sendrecv(...) causeway_mpi_sendrecv(__VA_ARGS__)
-/* No call tells a persistent request from another, so the calls that make one point-to-point are noted. */
+/* MPI cannot tell whether a request is persistent, so the calls that make persistent point-to-point requests are noted.
+ * */
 #define MPI_Send_init(...) causeway_mpi_send_init(__VA_ARGS__)
 #define MPI_Bsend_init(...) causeway_mpi_bsend_init(__VA_ARGS__)
 #define MPI_Ssend_init(...) causeway_mpi_ssend_init(__VA_ARGS__)
@@ -141,7 +140,7 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 #define MPI_Startall(...) causeway_mpi_startall(__VA_ARGS__)
 #endif
 #define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
-/* MPICH gives up its locks before it tells anybody that it ends, and keeps a communicator while it has receives. */
+/* MPICH gives up its locks before its end is announced, and keeps a communicator that has receives. */
 #define MPI_Finalize() causeway_mpi_finalize()
 #define MPI_Comm_free(...) causeway_mpi_comm_free(__VA_ARGS__)
 #define MPI_Comm_disconnect(...) causeway_mpi_comm_disconnect(__VA_ARGS__)

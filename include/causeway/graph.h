@@ -12,8 +12,8 @@
  * outputs; a token is a number of bytes. Both ends of an edge may have tokens of different sizes.
  *
  * All sizes are in bytes. Functions return CL_SUCCESS or a negative code and then leave a sentence for
- * causeway_error_last_message(); a refused call changes nothing. Threads must not use one graph at the same time, but
- * for causeway_graph_stop() and causeway_graph_token_count(); different graphs are independent. Names, kernels and
+ * causeway_error_last_message(); a refused call changes nothing. One thread at a time may use a graph, except for
+ * causeway_graph_stop() and causeway_graph_token_count(). Different graphs are independent. Names, kernels and
  * parameters are copied; memory of streams must live as long as the graph.
  */
 
@@ -49,10 +49,10 @@ CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph* graph);
  * A stream of `total_size` bytes of host memory, in tokens of `token_size`, which must divide it. Input memory is only
  * read. Tokens come and go in order, the first at `data`.
  *
- * A `token_size` of 0 leaves it to the library, for this stream and those that it is connected with, if all say so:
- * edges name the smallest sizes that make sense (a row, a frame, a work item), and tokens become a multiple of them
- * that divides the stream. Kernels then get more work: with a derived work size more items, else more in the last
- * dimension. What has a loop or no known length keeps the smallest tokens.
+ * A `token_size` of 0 leaves the size to the library, if all streams connected with this one say so too. Edges then
+ * name the smallest sizes that make sense (a row, a frame, a work item). Tokens become a multiple of them that divides
+ * the stream, and kernels get more work: more items if the work size is derived, else more in the last dimension. Loops
+ * and streams of unknown length keep the smallest tokens.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_add_input_stream(causeway_graph* graph, const char* name, const void* data,
                                                        size_t total_size, size_t token_size);
@@ -65,12 +65,12 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_stream(causeway_graph* graph, c
 CAUSEWAY_EXPORT cl_int causeway_graph_use_page_locked(causeway_graph* graph, const char* stream);
 
 /*
- * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`; 0 at the end of the stream,
- * where nothing is left; CAUSEWAY_TOKEN_FAILED to end the run. Anything else says that the stream ends within a token,
- * which fails too (CL_TRANSFER_END_OF_FILE, -31001). Called on the thread in causeway_graph_execute(), in order.
+ * Fills `token`, which is `size` bytes long and the `number`th from 0. Returns `size`, 0 at the end of the stream, or
+ * CAUSEWAY_TOKEN_FAILED to end the run. Any other value means that the stream ends within a token: the run fails with
+ * CL_TRANSFER_END_OF_FILE (-31001). Called on the thread in causeway_graph_execute(), in order.
  */
 typedef size_t (*causeway_token_reader)(void* user, uint64_t number, void* token, size_t size);
-/* Takes a token. Returns 0; or a negative code that the run ends with. */
+/* Takes a token. Returns 0, or a negative code, with which the run ends. */
 typedef cl_int (*causeway_token_writer)(void* user, uint64_t number, const void* token, size_t size);
 
 /* Streams that begin or end in a function; `total_size` may be CAUSEWAY_ENDLESS. */
@@ -85,10 +85,10 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph* graph,
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
  * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
  * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An
- * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, and as many as all nodes can take
- * together. Executing again goes on where a FILE is, and begins again at `file_offset`. When causeway_graph_execute()
- * returns, nothing of the file is being read or written any more, and the position of a FILE is behind the last token
- * that was taken; of one that cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
+ * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, as many as all nodes can take
+ * together. The next run goes on at the position of a FILE, or begins again at `file_offset`. When
+ * causeway_graph_execute() returns, the file is no longer read or written, and a FILE stands behind the last token that
+ * was taken. If it cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
  * CL_TRANSFER_APPEND goes to the end of its file, token after token. `file` must live as long as the graph; `fd` is
  * duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
  */
@@ -109,9 +109,9 @@ CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph* graph, con
 
 /*
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are
- *     parameters by value, if there are any; inputs by position, __global and only read; outputs by position, __global.
+ * parameters by value, if there are any; inputs by position, __global and only read; outputs by position, __global.
  * causeway_graph_set_argument() gives values to arguments elsewhere; the ones without value are inputs, then outputs.
- * Nothing tells the library what type an argument has: one by value that is given none is taken for a stream's.
+ * The library cannot see an argument's type: one by value that is given no value counts as a stream's.
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */
@@ -151,16 +151,16 @@ CAUSEWAY_EXPORT cl_int causeway_graph_set_argument(causeway_graph* graph, const 
 
 /*
  * A node that runs on the host, on the thread in causeway_graph_execute(). `inputs` and `outputs` point to its tokens,
- * by position, and are valid during the call. Returns 0; a negative code that the run ends with; or another number,
- * which becomes CL_INVALID_OPERATION.
+ * by position, and are valid during the call. Returns 0, or a negative code, with which the run ends; any other number
+ * becomes CL_INVALID_OPERATION.
  */
 typedef cl_int (*causeway_host_function)(void* user, uint64_t number, const void* const* inputs, void* const* outputs);
 CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph* graph, const char* name,
                                                         causeway_host_function function, void* user);
 
-/* Connects output `source_position` of one node with input `target_position` of another; both use tokens of one size; 0
- * is that of the smallest work of the source, or else of the target: `item_size`, times the local size if there is one.
- * An output may be connected with several inputs, an input with one output. */
+/* Connects output `source_position` of one node with input `target_position` of another, with tokens of one size. 0
+ * takes the smallest work of the source, else of the target: `item_size`, times the local size if there is one. An
+ * output may be connected with several inputs, an input with one output. */
 CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph* graph, const char* source, cl_uint source_position,
                                               const char* target, cl_uint target_position, size_t token_size);
 
@@ -169,8 +169,8 @@ typedef struct causeway_edge {
     cl_uint target_position;
     size_t produced_size; /* what one firing of the source gives */
     size_t consumed_size; /* what one firing of the target takes */
-    /* Bytes that the target finds before the first that the source gives: their values, or zeros if null. Edges that
-     * close a loop need some; a kernel with state is connected with itself. */
+    /* Bytes that the target finds before the source's first: these values, or zeros if null. An edge that closes a loop
+     * needs some. A kernel with state is connected with itself. */
     size_t delay_size;
     const void* initial;
     /* Bytes that the target sees before and after those that it takes, as one range: its neighbours. Outside of the
@@ -199,22 +199,22 @@ CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph* graph);
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph* graph);
 
-/* Any thread, also a function of the graph: the run ends early, with CL_SUCCESS, after what it has begun. That is
- * certain once it returns CL_SUCCESS; CL_INVALID_OPERATION if no causeway_graph_execute() is under way. */
+/* Ends the run early, with CL_SUCCESS, after what it has begun. Any thread, also a function of the graph.
+ * CL_INVALID_OPERATION if no causeway_graph_execute() is under way. */
 CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph* graph);
 
 /* After causeway_graph_initialize(): the token size of a stream, also where the library chose it. With the option
  * `graph_times` the next run may have another, by what runs have measured. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size_t* token_size);
 
-/* After causeway_graph_initialize(), from any thread: how many tokens of a stream the run, or else the last one, has
- * begun with; how far it is, and how long a stream of unknown length was. */
+/* After causeway_graph_initialize(), from any thread: how many tokens of a stream this run, or the last one, has begun.
+ * It tells how far a run is, and how long a stream of unknown length was. */
 CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph* graph, const char* stream, uint64_t* count);
 
 /* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream,
- * if all rates are alike) as text; estimated from bytes, or, with the option `graph_times` and after a run, from the
- * time of each node, which it then shows. And the graph for Graphviz. Null if refused. The text is valid until the next
- * call with this graph. */
+ * if all rates are alike) as text. Times are estimated from bytes. With the option `graph_times` and after a run they
+ * come from each node's time, which is shown. The second function gives the graph for Graphviz. Null if refused. The
+ * text is valid until the next call with this graph. */
 CAUSEWAY_EXPORT const char* causeway_graph_explain(causeway_graph* graph);
 CAUSEWAY_EXPORT const char* causeway_graph_to_dot(causeway_graph* graph);
 

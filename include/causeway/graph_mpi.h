@@ -17,8 +17,8 @@ extern "C" {
  * run of the other rank does.
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION); CL_INVALID_VALUE for a wildcard,
- * MPI_PROC_NULL, a tag above 1073741822, and what MPI would refuse. Of the messages on `comm` with `tag` between the
- * two ranks none may be others'. The communicator must live as long as the graph.
+ * MPI_PROC_NULL, a tag above 1073741822, and what MPI would refuse. No other messages between the two ranks may use
+ * `tag` on `comm`. The communicator must live as long as the graph.
  *
  * A run that fails, or that is stopped early at the receiving end, ends that of the other rank with
  * CL_TRANSFER_PEER_FAILED (-31004); so does a rank that dies. The message names the stream, the token, and what the

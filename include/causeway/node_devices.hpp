@@ -103,8 +103,8 @@ class node_devices {
         cl_mem m_buffer = nullptr;
     };
 
-    /// The queue of the node that holds most of the regions, as some of their pages tell. Of equals, and where nothing
-    /// is known, the one that was chosen least often.
+    /// The queue of the node that holds most of the regions, judged by a sample of their pages. Among equals, and where
+    /// nothing is known, the queue that was chosen least often.
     [[nodiscard]] cl_command_queue queue_near(std::span<const causeway_region> regions) {
         std::vector<std::uint64_t> bytes(nodes());
         for (const auto& each : regions) {

@@ -35,9 +35,10 @@ enum causeway_packed_command {
 CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t* words, cl_uint count);
 
 /*
- * Once the transfer of `event` is over, writes `number` and its status (CL_COMPLETE or why it failed), two words of 64
- * bits, to the descriptor `fd`, a pipe of which somebody reads: a clSetTransferCallback for languages whose functions
- * no foreign thread may call when the process ends. `fd` stays open until then. Returns and refuses as that.
+ * When the transfer of `event` is over, writes two words of 64 bits to the pipe `fd`: `number`, and the status
+ * (CL_COMPLETE or why it failed). It is clSetTransferCallback for languages whose functions no foreign thread may call
+ * at the end of the process, and returns what that returns. Somebody must read the pipe; `fd` stays open until the
+ * words are written.
  */
 CAUSEWAY_EXPORT cl_int causeway_notify(cl_event event, int fd, uint64_t number);
 

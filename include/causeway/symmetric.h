@@ -5,8 +5,8 @@
 
 /*
  * A processing element (PE) is a rank of one communicator with one device, fixed by causeway_symmetric_init. All PEs
- * allocate alike, so that an address of one PE's heap names the same object in every other PE's: commands take the
- * local address and the number of the PE that they mean.
+ * allocate alike, so an address of one heap names the same object in every other heap. Commands take the local address
+ * and the number of the PE.
  *
  * A command has a queue, a wait list and an event like any other of OpenCL. The program of the other PE takes no part.
  * The event of a put is complete when its bytes are in the other heap. What the commands promise about the order in
@@ -110,8 +110,8 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
 
 /*
  * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
- * void. Where another PE calls something else, or is gone, it fails, and gives the heap back all the same: who waits
- * for this PE then is told that it has left.
+ * void. If another PE calls something else or is gone, it fails, but still gives the heap back. PEs that wait for this
+ * one are told that it has left.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
@@ -156,8 +156,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bo
                                     const cl_event* event_wait_list, cl_event* event);
 
 /*
- * A put, and behind it `operation` with `value` on the word `signal` of the same PE: who sees the word changed sees the
- * bytes, too. If the put fails the word stays as it is.
+ * A put, then `operation` with `value` on the word `signal` of the same PE. Whoever sees the changed word sees the
+ * bytes too. If the put fails, the word stays as it is.
  */
 CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                           size_t size, void* target, uint64_t* signal, uint64_t value,
@@ -170,9 +170,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking,
                                        const cl_event* event_wait_list, cl_event* event);
 
 /*
- * Is complete when the word `signal` of this PE's heap compares as told with `value`. What the put that signalled has
- * brought is visible to every command behind it. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave,
- * before.
+ * Completes when the word `signal` of this PE's heap compares with `value` as told. Every command behind it sees what
+ * the put that signalled has brought. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave, before
+ * that.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint64_t* signal,
                                            cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,

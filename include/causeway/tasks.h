@@ -47,16 +47,16 @@ typedef enum causeway_distribution {
 } causeway_distribution;
 
 /* As malloc(); null with the cause kept if there is no memory. Distributed memory is zero, takes whole units, and is
- * bound before it is touched: no thread's own policy changes. Only nodes that this process may use, and that have
- * cores, are taken. Release by causeway_free(). */
+ * bound before it is touched, without a change to any thread's policy. Only nodes with cores that this process may use
+ * are taken. Release by causeway_free(). */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution distribution);
 
 /* `unit` is a multiple of the page; 0 takes a page. Units below 2 MiB keep huge pages off their allocation, larger ones
  * ask for them. */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
-/* A distribution of the program: the node of each unit, below `nodes` (else modulo it). It is asked while memory is
- * there, from any thread, always answers the same, and does not throw. */
+/* A distribution of the program: returns the node of each unit, taken modulo `nodes`. It is called from any thread
+ * while the memory lives, must always answer the same, and must not throw. */
 typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t units, unsigned nodes);
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
                                                    void* user);
@@ -78,7 +78,7 @@ CAUSEWAY_TASKS_EXPORT uint64_t causeway_unbound_allocations(void);
 
 typedef struct causeway_task_pool causeway_task_pool;
 
-/* For fields of no interest 0: a structure of zeros is the default. */
+/* 0 in a field is its default. */
 typedef enum causeway_task_policy {
     CAUSEWAY_TASK_POLICY_DEFAULT = 0, /* locality */
     CAUSEWAY_TASK_POLICY_WORK_STEALING,
@@ -168,8 +168,9 @@ typedef struct causeway_region {
 /* Called once; what it throws (C++) fails the group. */
 typedef void (*causeway_task_function)(void* payload);
 
-/* The task runs when earlier tasks of the group whose regions overlap, one of both writing, are over. `regions` may be
- * null if count is 0, and need not live on. It may run within this call, so hold no lock that it takes. */
+/* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
+ * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call: hold no lock that it
+ * takes. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 
@@ -181,13 +182,13 @@ enum {
 
 typedef struct causeway_task causeway_task;
 
-/* In two steps, with a payload of its own in the task: null with the cause kept if there is no memory. Put the payload
- * into it, then submit or discard. */
+/* Makes a task with room for a payload in it. Put the payload there, then submit or discard. Null, with the cause kept,
+ * if there is no memory. */
 CAUSEWAY_TASKS_EXPORT causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment,
                                                         void** payload);
 CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, causeway_task* task);
-/* `destroy` (may be null) is called with the payload if `function` is not, and if this fails; what it throws fails the
- * group. After that the task is the library's. Refused with the task as it was only if the task or the group is null,
+/* If `function` will not be called, or this fails, `destroy` (may be null) gets the payload; what it throws fails the
+ * group. The task then belongs to the library. Refused with the task as it was only if the task or the group is null,
  * or the group has no pool. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
                                                causeway_task_function function, causeway_task_function destroy,

@@ -42,8 +42,8 @@ class event_bridge {
         m_thread.join();
     }
 
-    /// As spawn(), but the work waits for the events, too, which may be released at once. If one fails, the work does
-    /// not run: the group is cancelled, and its wait() throws with the event's status.
+    /// As spawn(), but the work also waits for the events, which may be released at once. If one fails, the work does
+    /// not run, the group is cancelled, and its wait() throws with the event's status.
     template <class Work> void spawn_after(task_group& group, std::span<const cl_event> events, Work&& work,
                                            std::span<const causeway_region> regions = {}) {
         auto one = std::make_unique<watched>();
@@ -64,8 +64,8 @@ class event_bridge {
         watch(std::move(one));
     }
 
-    /// A command as a task: `enqueue` is called in a worker once earlier tasks of the group whose regions overlap are
-    /// over, and gives the command's event, which this releases. Later ones wait for the command's end. If it fails,
+    /// A command as a task. A worker calls `enqueue` once earlier tasks of the group whose regions overlap are over.
+    /// `enqueue` returns the command's event, which this releases. Later tasks wait for the command's end. If it fails,
     /// the group is cancelled, and its wait() throws with the event's status.
     template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
                                                 std::span<const causeway_region> regions) {
@@ -186,7 +186,8 @@ class event_bridge {
                                                nullptr);
             code != CL_SUCCESS)
             return code;
-        // Intel's runtime tells "complete" of commands that failed with what they waited for, but not to who waits.
+        // Of a command that failed because its wait list failed, Intel's runtime reports "complete"; clWaitForEvents
+        // reports the failure.
         return status == CL_COMPLETE ? clWaitForEvents(1, &event) : status;
     }
     static bool is_over(watched& one) {

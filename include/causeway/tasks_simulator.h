@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-/* Null and 0 take what stands in brackets. */
+/* Null and 0 take the value in brackets. */
 typedef struct causeway_simulation {
     const char* machine; /* opteron48, tilepro64, this, a synthetic machine of hwloc ("node:4 core:2 pu:1"), or an .xml
                             file [opteron48] */

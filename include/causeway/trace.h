@@ -13,9 +13,9 @@ extern "C" {
 
 /*
  * Shows a command of the program in the timeline as `name`, which is copied; null takes the kind of command. Transfers
- * in its wait list get arrows to it. Its queue must have been made with CL_QUEUE_PROFILING_ENABLE, or nobody knows its
- * times. The event is retained until the command is complete. Returns 1, or 0 if no timeline is recorded. Any thread.
- * (`causeway trace` calls it for every command of a program, which then need not do so.)
+ * in its wait list get arrows to it. Its queue needs CL_QUEUE_PROFILING_ENABLE, which gives its times. The event is
+ * retained until the command is complete. Returns 1, or 0 if no timeline is recorded. Any thread. (`causeway trace`
+ * calls it for every command of a program, which then need not do so.)
  */
 CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char* name, cl_uint num_events_in_wait_list,
                                            const cl_event* event_wait_list);
@@ -29,8 +29,8 @@ CAUSEWAY_EXPORT int causeway_trace_call(const char* kind, const char* name, unsi
                                         unsigned long long end, unsigned long long bytes);
 
 /*
- * Adds to the timeline `file` what ranks have recorded that were killed. Each rank that ends by itself has done so.
- * Returns their number, or -1 (see causeway_error_last_message).
+ * Adds to the timeline `file` what killed ranks have recorded; ranks that end by themselves have done so. Returns the
+ * number of killed ranks, or -1 (see causeway_error_last_message).
  */
 CAUSEWAY_EXPORT int causeway_trace_collect(const char* file);
 

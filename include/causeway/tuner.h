@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Figures of this machine by which transfers choose how they move bytes: measuring, asking, forgetting. */
+/* The figures by which transfers choose how they move bytes: measure them, read them, forget them. */
 #ifndef CAUSEWAY_TUNER_H
 #define CAUSEWAY_TUNER_H
 

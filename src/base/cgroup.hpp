@@ -9,8 +9,8 @@
 
 namespace causeway::cgroup {
 
-/// Calls `look` with the folder of this process's cgroup that has `controller` ("cpu", "memory"), and with those around
-/// it, which bound it, too. `root` has the folders proc and sys. Not all of the folders need be there.
+/// Calls `look` with the folder of this process's cgroup for `controller` ("cpu", "memory"), then with its parents,
+/// whose limits hold too. `root` has the folders proc and sys. Some folders may be missing.
 void for_each_folder(const std::filesystem::path& root, std::string_view controller,
                      const std::function<void(const std::filesystem::path&)>& look);
 

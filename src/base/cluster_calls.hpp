@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the platform needs of MPI and of the transfer engine. They live in libcauseway, which the platform loads for
-// clusters alone: the table below is all that the two libraries know of each other.
+// What the platform needs of MPI and of the transfer engine. They live in libcauseway, which the platform loads only
+// for clusters. The two libraries know nothing of each other but the table below.
 #pragma once
 
 #include <cstddef>
@@ -39,32 +39,29 @@ struct cluster_copy {
     void** event;
 };
 
-/// A message of cluster_calls is over; not `arrived`: it was longer than its receive, which has its beginning, or
-/// with MPICH nothing. Any thread; must not wait.
+/// A message of cluster_calls is over. Not `arrived`: it was longer than its receive, which has its beginning (with
+/// MPICH nothing). Any thread; must not wait.
 using message_over = void (*)(void* data, bool arrived);
 
 struct cluster_calls {
-    /// Of the platform: what it takes this table for, which the other library compares with its own. Stays the first
-    /// member.
+    /// Set by the platform: its version of this table, which libcauseway compares with its own. Stays the first member.
     std::size_t table_bytes = sizeof(cluster_calls);
     int rank = 0;
     int ranks = 1;
 
-    /// The process begins to end, and what was promised is sent: what calls drivers beside the program ends, before
-    /// they shut down. Returns in bounded time.
+    /// The process begins to end and has sent what it promised: ends the threads that call drivers, before these shut
+    /// down. Returns in bounded time.
     void (*exit_begins)() = nullptr;
     /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the
     /// program ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;
-    /// Of the platform, set before joining: whether the program waits for something, and how many calls it has made,
-    /// which ranks that have come equally far agree about. Any thread; what the program does once messages end does not
-    /// count.
+    /// Set by the platform before joining: whether the program waits, and how many calls it has made. Ranks that are
+    /// equally far agree about the number. Any thread; calls after the end of messages do not count.
     bool (*waits)() = nullptr;
     std::uint64_t (*calls_made)() = nullptr;
 
-    /// Of the platform, set before joining: what the program has called, in short, as one rank tells others, which
-    /// compare it with what they have called themselves; compare() ends the job if the programs have parted. Any
-    /// thread.
+    /// Set by the platform before joining: a digest of the program's calls, which ranks send one another. compare()
+    /// ends the job if the programs have parted. Any thread.
     static constexpr std::size_t account_bytes = 256;
     void (*account)(void* bytes) = nullptr;
     void (*compare)(int rank, const void* account) = nullptr;
@@ -80,13 +77,11 @@ struct cluster_calls {
     int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                          std::size_t size, void* value, std::size_t* size_ret) = nullptr;
 
-    /// Of the platform, set before joining: calls `act` with the driver's event once the command of `event` is over, if
-    /// a driver of this rank runs it. For the library's own questions, which no other rank hears of. Any thread; `act`
-    /// must not wait.
+    /// Set by the platform before joining: calls `act` with the driver's event once the command of `event` is over, if
+    /// a driver of this rank runs it. Other ranks do not hear of it. Any thread; `act` must not wait.
     void (*when_over_here)(void* event, std::function<void(void* driver_event)> act) = nullptr;
 
-    /// Collective, in the same order on every rank. They return when it is over; no rank that is gone keeps them: MPI
-    /// ends the job.
+    /// Collective, in the same order on every rank; they return when it is over. If a rank is gone, MPI ends the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;
     void (*broadcast)(int root, void* data, std::size_t bytes) = nullptr;
     /// Each word becomes the bitwise or of all ranks' ones.
@@ -102,7 +97,7 @@ struct cluster_calls {
     int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits,
                           void* const* list, void** event) = nullptr;
 
-    /// Nothing moves here: some other ranks get to know this one's account, soon. Any thread.
+    /// Nothing moves on this rank: tells some other ranks soon what it has called. Any thread.
     void (*stands)() = nullptr;
 
     /// Tells the user why, and ends the job on every rank.

@@ -6,9 +6,9 @@
 
 namespace causeway {
 
-/// `number`, or, of 0 to 2, a copy above them, closed in programs that the process becomes; `number` is closed then. In
-/// a program that has closed one of these, what is opened next takes its place, and whatever the program prints would
-/// go there. A negative number stays, and errno with it; without room for the copy it is -1 and errno.
+/// `number`, or a copy above 2 if it is 0 to 2: a program that has closed one of these would print into whatever is
+/// opened next. The copy closes on exec, and `number` is closed. A negative number stays as it is, and errno with it.
+/// -1 and errno if there is no room for the copy.
 [[nodiscard]] int above_standard(int number);
 
 /// Closed with this object.
@@ -24,8 +24,7 @@ class descriptor {
         return *this;
     }
 
-    /// Another one for what `number` names, closed in programs that the process becomes. Throws
-    /// transfer_error(out_of_resources).
+    /// A duplicate of `number` that closes on exec. Throws transfer_error(out_of_resources).
     [[nodiscard]] static descriptor copy_of(int number);
 
     [[nodiscard]] int get() const { return m_number; }

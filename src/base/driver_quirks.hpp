@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What drivers do otherwise than OpenCL says, or than others do, and no query tells. The versions are those it was seen
-// in.
+// Where drivers differ from OpenCL or from one another, and no query tells. The versions are those in which it was
+// seen.
 #pragma once
 
 #include <string_view>
@@ -30,19 +30,18 @@ struct driver_quirks {
     /// A command that waits for an event keeps back all later ones of its out-of-order queue (NVIDIA 580).
     bool keeps_back_later = false;
 
-    /// Its worker thread waits for itself, for ever, if it is the last that holds an out-of-order queue (Intel 2026.2):
-    /// such queues are finished before they are given back, and are not made where there is a choice.
+    /// Its worker thread waits for itself for ever if it holds the last reference to an out-of-order queue (Intel
+    /// 2026.2). Such queues are finished before they are released, and avoided where there is a choice.
     bool hangs_in_last_release = false;
-    /// Its contexts do not hold the parts of devices that they are made of, and its worker threads look at them when
-    /// all is released (PoCL 3.1; a plain program that releases a part crashes now and then): parts are never given
-    /// back.
+    /// Its contexts do not retain their sub-devices, and its worker threads look at them after all is released (PoCL
+    /// 3.1; a plain program that releases a sub-device crashes now and then). Sub-devices are never released.
     bool needs_released_parts = false;
-    /// Lets go of the event of a migration once too often (PoCL 3.1: of 1,000 random graphs on two ranks one crashes in
-    /// a run of three, none without migrations), or crashes in the next commands (NVIDIA 580: graphs of migrations
-    /// alone do, without our platform as well). A migration is advice: a marker stands for it.
+    /// Releases the event of a migration once too often (PoCL 3.1: one of 1,000 random graphs on two ranks crashes in a
+    /// run of three, none without migrations), or crashes in the next commands (NVIDIA 580, also without our platform).
+    /// A migration is advice, so a marker replaces it.
     bool breaks_migrations = false;
-    /// Processes that link the same program at the same time remove a file of its cache before one another, and who
-    /// comes too late cannot link (PoCL 3.1), which all ranks of a cluster do: it is tried again.
+    /// Processes that link the same program at once, as all ranks of a cluster do, remove each other's cache files; the
+    /// later one fails to link (PoCL 3.1). It is tried again.
     bool loses_links = false;
     /// Keeps what it has built in files, where other processes find it, unless POCL_KERNEL_CACHE says 0 (PoCL).
     bool keeps_builds = false;

@@ -22,7 +22,7 @@ namespace causeway::launch {
 /// The same for all ranks of a job on a node, different for other jobs.
 [[nodiscard]] std::string job();
 
-/// Whether the launcher says which job this is, the same on all nodes. Else job() goes by the launcher's process.
+/// Whether the launcher names the job, alike on all nodes. Else job() uses the launcher's process.
 [[nodiscard]] bool is_job_told();
 
 } // namespace causeway::launch

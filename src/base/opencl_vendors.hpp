@@ -24,8 +24,8 @@ struct source {
 /// OPENCL_VENDOR_PATH, or /etc/OpenCL/vendors: the folder that counts where nothing else is named.
 [[nodiscard]] std::string default_folder();
 
-/// What a value of OCL_ICD_VENDORS stands for: a folder; an .icd file, which without a slash is looked for in the
-/// default folder first; else a library. The empty one is the default folder. What it names need not exist.
+/// What a value of OCL_ICD_VENDORS names: a folder, an .icd file, else a library. An .icd file without a slash is
+/// looked for in the default folder first. An empty value is the default folder. What it names need not exist.
 [[nodiscard]] source source_of(const std::string& value);
 
 } // namespace causeway::opencl_vendors

@@ -44,8 +44,8 @@ class options {
   public:
     options();
 
-    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list), and goes on without
-    /// unknown names and bad values. Warns about those that concern `reader`: unknown ones are the library's.
+    /// Takes every CAUSEWAY_<NAME> of `environment` (NAME=value strings, null-terminated list). Skips unknown names and
+    /// bad values. Warns about those of `reader`; unknown names are the library's.
     void read_environment(const char* const* environment, option_reader reader = option_reader::library);
 
     /// Where a value came from.

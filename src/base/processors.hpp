@@ -8,8 +8,8 @@
 
 namespace causeway::processors {
 
-/// What holds for a rank. A launcher binds ranks to processors (affinity); containers and batch systems set a quota of
-/// time for all processes inside, and the processors that are there for them.
+/// The limits of a rank. A launcher binds ranks to processors (affinity). Containers and batch systems set a quota of
+/// time, and the processors to use, for all processes inside.
 struct bounds {
     unsigned affinity = 1; ///< processors that the calling thread, and threads that it starts, may run on
     unsigned there = 1;    ///< for all ranks of the node: those of the machine, or of the cgroup if these are fewer
@@ -25,8 +25,8 @@ struct bounds {
 
 [[nodiscard]] inline unsigned of_rank() { return part_of_rank(find_bounds()); }
 
-/// Whether a rank has fewer than its threads that wait for each other want: the program's, the engine's, a scheduler's,
-/// the driver's. There a wait does not look without a pause: it would keep another rank, or what it waits for, from
+/// Whether a rank has fewer processors than threads that wait for each other: the program's, the engine's, a
+/// scheduler's, the driver's. If so, a wait must not poll without a pause: it would keep what it waits for from
 /// running. Asked once.
 [[nodiscard]] inline bool are_few() {
     static const bool few = of_rank() < 4;

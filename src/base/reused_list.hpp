@@ -10,8 +10,8 @@
 
 namespace causeway {
 
-/// Elements keep their addresses. What is put away is used again, as it was left; the first one lies within the list,
-/// others come from the heap and go back with the list.
+/// Elements keep their addresses. An element that is put away is reused as it was left. The first one lies within the
+/// list; others come from the heap and are freed with the list.
 template <class Element> class reused_list {
   public:
     using elements = std::pmr::list<Element>;
@@ -40,7 +40,7 @@ template <class Element> class reused_list {
     [[nodiscard]] Element& back() { return m_used.back(); }
 
   private:
-    /// As large as what the list asks for, in the standard libraries there are; if not, that comes from the heap.
+    /// Large enough for what the known standard libraries ask for; else memory comes from the heap.
     struct node {
         void* links[2];
         Element element;

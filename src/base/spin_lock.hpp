@@ -7,8 +7,7 @@
 
 namespace causeway {
 
-/// For std::lock_guard. Not fair. A thread that lost its processor while it held the lock gets it back by the yields of
-/// those that wait.
+/// For std::lock_guard. Not fair. If the holder loses its processor, the waiting threads yield until it has it back.
 class spin_lock {
   public:
     void lock() noexcept {

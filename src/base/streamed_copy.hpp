@@ -12,9 +12,9 @@
 
 namespace causeway {
 
-/// Copies past this processor's caches. A copy through them fetches each line of `to` from the cache of whoever read it
-/// last, and the reader fetches it from here: 3 to 8 x slower than past them if the two processors share no cache, as
-/// fast if they do (docs/decisions/0014-buffers-in-place.md). Call copied_all() before the reader is told.
+/// Copies past this processor's caches. A copy through them fetches each line of `to` from the cache of its last
+/// reader, who then fetches it back: 3 to 8 x slower if the two processors share no cache
+/// (docs/decisions/0014-buffers-in-place.md). Call copied_all() before the reader is told.
 inline void streamed_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__
     constexpr std::size_t line = 64, part = sizeof(__m128i);

@@ -15,7 +15,7 @@ namespace causeway {
 [[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& file);
 /// The text before the first end of a line; empty if there is none or the file cannot be read.
 [[nodiscard]] std::string first_line_of(const std::filesystem::path& file);
-/// Makes the file, or replaces what it holds. False, and errno, if it does not hold all of `bytes` then.
+/// Makes the file or replaces its contents. False, with errno, unless it then holds all of `bytes`.
 [[nodiscard]] bool write_file(const std::filesystem::path& file, std::string_view bytes);
 /// What the folder holds but "." and "..", in no order; nothing if it cannot be read.
 [[nodiscard]] std::vector<std::filesystem::path> files_in(const std::filesystem::path& folder);

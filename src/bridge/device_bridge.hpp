@@ -17,11 +17,11 @@ namespace causeway::bridge {
 /// cuDeviceGetUuid().
 using device_uuid = std::array<std::uint8_t, 16>;
 
-/// A piece of device memory that every interface reaches. It goes with this object: nobody may be using it then.
+/// A piece of device memory that every interface reaches. Freed with this object, when nobody may be using it.
 class window {
   public:
     virtual ~window() = default;
-    /// For begin_copy() alone, unless host_memory() says otherwise; no other memory of the process is there.
+    /// An address for begin_copy() alone, unless host_memory(). No other memory of the process has it.
     [[nodiscard]] virtual std::byte* address() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;
     /// Names the memory to OpenCL (cl_khr_external_memory_opaque_fd) and to other processes. Throws transfer_error.
@@ -62,8 +62,7 @@ class device_bridge {
 /// NVIDIA's: Vulkan allocates, CUDA copies. Takes up to a second. Throws transfer_error with what is missing.
 [[nodiscard]] std::unique_ptr<device_bridge> make_nvidia_bridge();
 
-/// One whose windows are host memory, for devices whose memory is the host's: slower than those devices' own copies,
-/// and there so that order, failure and choice can be tested without a GPU.
+/// A bridge for tests without a GPU: its windows are host memory. Slower than such devices' own copies.
 [[nodiscard]] std::unique_ptr<device_bridge> make_host_bridge();
 
 } // namespace causeway::bridge

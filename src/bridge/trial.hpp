@@ -11,24 +11,23 @@
 
 namespace causeway::bridge {
 
-/// What is tried. Who shares the memory may have another machine, with other links, or see devices whose links nobody
-/// has tried.
+/// What is tried. Another machine that shares the file may have other links, or devices that were never tried.
 struct trial_subject {
     std::string driver;
     std::string machine;              ///< as machine_digits() has it
     std::vector<device_uuid> devices; ///< all that the process sees, in any order
 };
 
-/// Of one program, which says "works" in a line of standard output, "refuses: " or "fails: " and why, or is ended by a
-/// signal of a crash. Refusals are what whoever asks meets without harm, and are told then; failures are not. That a
-/// driver works or crashes is remembered in a file, for this machine and these devices.
+/// The trial is a program that prints "works", "refuses: " or "fails: " and why, or crashes. A refusal is harmless: the
+/// caller meets and reports it itself. Whether a driver works or crashes is kept in a file, for this machine and these
+/// devices.
 class trial {
   public:
     /// `memory` may be empty: nothing is remembered.
     trial(std::string program, std::string memory) : m_program(std::move(program)), m_memory(std::move(memory)) {}
 
-    /// Empty if nothing speaks against using the driver: it works, refuses, or there is no program to try. Else why
-    /// not. Blocks for `limit` at most, and not for long once `ending` is requested: the program is ended then.
+    /// Empty if the driver may be used: it works, refuses, or there is no program to try. Else why not. Blocks for at
+    /// most `limit`. Once `ending` is requested, it ends the program and returns soon.
     [[nodiscard]] std::string run(const trial_subject& of, std::chrono::milliseconds limit,
                                   const std::stop_token& ending = {}) const;
 

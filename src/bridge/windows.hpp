@@ -15,7 +15,7 @@
 
 namespace causeway::bridge {
 
-/// How long links are given up: transfers go on trying, or none does ever again.
+/// Whether links are given up for good, or transfers go on trying.
 enum class given_up { for_now, for_good };
 
 /// A window under the number by which processes name it to each other.
@@ -59,7 +59,7 @@ class windows {
     /// Another process has said that its messages come from `device`.
     void used_elsewhere(const device_uuid& device) { m_used_elsewhere.insert(device); }
     [[nodiscard]] bool is_used_elsewhere(const device_uuid& device) const { return m_used_elsewhere.contains(device); }
-    /// A copy has failed: interfaces that fail once do so for good. What there is stays until it is let go of.
+    /// A copy has failed: an interface that fails once fails for good. Existing windows stay until they are released.
     void break_off(const std::string& why);
     /// Transfers take another way, for this reason, which `listener` hears of.
     void tell(const std::string& why) const { m_listener(why, given_up::for_now); }

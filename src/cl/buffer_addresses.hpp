@@ -8,8 +8,8 @@
 
 namespace causeway::cl {
 
-/// Once for each buffer, before its address can be kept: asks OpenCL to say when it is destroyed. To be called by the
-/// thread that uses the buffer, as PoCL 3.1 adds such callbacks without a lock.
+/// Call once per buffer before its address is kept: asks OpenCL to tell when the buffer is destroyed. Call on the
+/// thread that uses the buffer, because PoCL 3.1 adds such callbacks without a lock.
 void follow(cl_mem buffer);
 
 /// Null unless keep_address() was told. Any thread.

@@ -46,8 +46,8 @@ struct root_location {
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 /// An in-order queue for the library's own commands. Throws transfer_error.
 [[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
-/// Enqueues what is complete when all before it in `queue`, which is in-order, is. A barrier: NVIDIA's marker waits for
-/// kernels of other queues, too, and for the turn of other processes.
+/// Enqueues a barrier into the in-order `queue`. (NVIDIA's marker also waits for kernels of other queues, and for the
+/// turn of other processes.)
 [[nodiscard]] cl_int mark(cl_command_queue queue, cl_event* mark);
 
 /// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.

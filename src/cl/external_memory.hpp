@@ -15,12 +15,11 @@ class external_memory {
 
     /// Whether opaque descriptors can be imported.
     [[nodiscard]] explicit operator bool() const { return m_create != nullptr && m_acquire != nullptr; }
-    /// The memory behind `descriptor`, which OpenCL owns afterwards, also if this fails; for one device of the context.
-    /// Throws transfer_error.
+    /// The memory behind `descriptor` as a buffer for one device of the context. OpenCL owns the descriptor from then
+    /// on, even if this fails. Throws transfer_error.
     [[nodiscard]] buffer import(cl_context context, int descriptor, std::size_t bytes,
                                 cl_mem_flags flags = CL_MEM_READ_WRITE) const;
-    /// Commands of `queue` between the two see what other interfaces have written, and these see what the commands
-    /// wrote.
+    /// Commands of `queue` between acquire and release see what other interfaces have written, and the other way round.
     cl_int acquire(cl_command_queue queue, cl_mem memory) const;
     cl_int release(cl_command_queue queue, cl_mem memory, cl_event* event) const;
 

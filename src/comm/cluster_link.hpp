@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The messages of a cluster's platforms among each other, over MPI: collectives in the caller's thread, all else in
-// one of its own.
+// Messages between the platforms of a cluster's ranks, over MPI. Collectives run in the caller's thread, all else in a
+// thread of its own.
 #pragma once
 
 #include "base/cluster_calls.hpp"
@@ -19,15 +19,15 @@
 
 namespace causeway::comm {
 
-/// Starts MPI if nobody has; then this ends it at exit. Throws transfer_error(invalid_operation) where it has been
-/// started without threads, or is over.
+/// Starts MPI if nobody has, and then ends it at exit. Throws transfer_error(invalid_operation) if MPI was started
+/// without threads or has ended.
 void start_mpi();
 
 /// One for the process, never destroyed. Made collectively.
 class cluster_link {
   public:
-    /// Of `platform`, which stays, its own half is there already. `is_mpi_ours`: start_mpi() has started it, so that
-    /// the program has no calls of its own.
+    /// `platform` outlives this, with its own half filled in. `is_mpi_ours`: start_mpi() started MPI, so the program
+    /// itself makes no calls of it.
     cluster_link(const cluster_calls& platform, bool is_mpi_ours);
 
     [[nodiscard]] int rank() const { return m_rank; }
@@ -45,8 +45,8 @@ class cluster_link {
     void at_finalize(void (*ending)());
     /// Tells some other ranks, soon, how far the program has come. Any thread.
     void stand() { m_stands = true; }
-    /// Waits until all messages are over and ends the thread; ends the job if that takes too long. Nothing can be sent
-    /// or received from then on: what needs the other ranks ends the process.
+    /// Waits until all messages are over and ends the thread; ends the job if that takes too long. After that a call
+    /// that needs other ranks ends the process.
     void stop();
     /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what others say then.
     void hear_last();

@@ -22,8 +22,8 @@ struct socket_key {
     [[nodiscard]] static socket_key make();
 };
 
-/// Abstract names are in no file system and go with their process (unix(7)). Every user of the node can read them in
-/// /proc/net/unix and use them: whoever answers is looked at before anything is said or believed.
+/// Abstract names are in no file system and vanish with their process (unix(7)). Every user of the node can read and
+/// use them, so the other end is checked before anything is sent or believed.
 struct abstract_address {
     sockaddr_un name{};
     socklen_t length = 0;
@@ -36,7 +36,7 @@ struct abstract_address {
     [[nodiscard]] const sockaddr* get() const { return reinterpret_cast<const sockaddr*>(&name); }
 };
 
-/// A socket that listens at `where`; none if the name is taken or no socket is to be had. `type` is SOCK_STREAM or
+/// A socket that listens at `where`; empty if the name is taken or there is no socket. `type` is SOCK_STREAM or
 /// SOCK_SEQPACKET. Neither it nor what connects to it ever blocks.
 [[nodiscard]] descriptor listen_at(const abstract_address& where, int type);
 

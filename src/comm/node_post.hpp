@@ -15,10 +15,9 @@
 
 namespace causeway::comm {
 
-/// A note goes through a connection of packets to a socket of the other rank (unix(7), SCM_RIGHTS), and the kernel
-/// keeps it until it is taken. So nobody waits for anybody, no communicator has to last until a note is read, and
-/// nothing is left behind. Both ends look whether the other is of their own user before anything is sent or taken.
-/// Engine's thread only.
+/// A note goes over a packet socket of the other rank (unix(7), SCM_RIGHTS), and the kernel keeps it until it is read.
+/// So nobody waits, no communicator has to last until then, and nothing is left behind. Both ends check that the other
+/// belongs to their own user first. Engine's thread only.
 class node_post {
   public:
     static constexpr std::size_t largest_text = 128;

@@ -13,9 +13,9 @@
 namespace causeway::comm {
 
 /// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each
-/// other; they connect and keep the connection. Nobody sends: when the process is gone, however it went, the kernel
-/// closes the socket and the peers see it. Connections are taken when a rank looks for others, so that those of another
-/// user, which are closed, do not fill the queue. Nothing is left behind, as no name is in a file system.
+/// other; they connect and keep the connection. Nobody sends: when a process is gone, the kernel closes the socket and
+/// the peers see it. A rank accepts connections whenever it looks for others, and closes those of other users, so that
+/// these do not fill the queue. Nothing is left behind, as no name is in a file system.
 ///
 /// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A
 /// rank that is not found there, or not of this user, is no less alive. Engine's thread only.
@@ -34,8 +34,8 @@ class peer_liveness {
         if (key) m_keys.emplace(rank, key);
     }
 
-    /// Equal only for processes that see one another's sockets, under names that both can tell: one that is met there,
-    /// and does not listen any more, is gone.
+    /// Equal only for processes that see one another's sockets by names that both can tell. One that was met there and
+    /// no longer listens is gone.
     [[nodiscard]] static std::uint64_t node();
 
   private:

@@ -42,8 +42,8 @@ class port {
     virtual void send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) = 0;
     /// `source` may be any_source. A longer message is an error.
     virtual void receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) = 0;
-    /// Ends a receive that no message has met yet; it is over before the call returns. One that a message has met ends
-    /// in its own time, as if nothing had been called.
+    /// Cancels a receive that no message has met; it is over before the call returns. A receive that has its message
+    /// ends as if nothing had been called.
     virtual void cancel_receive(operation& done) = 0;
     /// Forgets a send to a rank that is gone; it will never be over.
     virtual void abandon(operation& done) = 0;
@@ -61,7 +61,7 @@ class port {
     [[nodiscard]] virtual int own_rank(int space) const = 0;
     /// The rank in the job of a rank in a space, or no_rank.
     [[nodiscard]] virtual int job_rank(int space, int rank) const = 0;
-    /// The library behind it and its version; empty if nobody should compare its figures. Lives as long as the process.
+    /// The library behind it and its version; empty if its figures should not be kept. Lives as long as the process.
     [[nodiscard]] virtual std::string_view library() const { return {}; }
 };
 

@@ -41,7 +41,7 @@ class process_group {
     int m_rank = 0, m_size = 1;
 };
 
-/// For libraries whose programs need not know of MPI. Whether nobody had started it; then who asked ends it.
+/// Starts MPI for libraries whose programs need not know of it. True if nobody had started it: then the caller ends it.
 [[nodiscard]] bool start_mpi_if_nobody_has();
 /// If it has not been ended.
 void end_mpi();

@@ -8,8 +8,8 @@
 
 namespace causeway::comm {
 
-/// A descriptor of the process itself (pidfd_open(2)): its number may be used again without being mistaken for it.
-/// Needs no help of the process, and leaves nothing behind.
+/// Holds a descriptor of the process (pidfd_open(2)), so that a new process with its number is not mistaken for it.
+/// Needs no help of that process and leaves nothing behind.
 class process_watch {
   public:
     /// Watches nothing: never gone.

@@ -15,7 +15,7 @@ namespace causeway::comm {
 /// What a call of MPI has refused with `code`, as a failure of a message.
 [[nodiscard]] failure mpi_failure(const char* what, int code);
 
-/// A call that MPI refuses has done nothing, and the other rank may wait for what it was to do: ask again.
+/// A call that MPI refuses has done nothing, and the other rank may wait for it: call again.
 template <class Call> int insist(Call call) {
     int code = call();
     for (int tries = 1; tries < 3 && code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS; ++tries) code = call();

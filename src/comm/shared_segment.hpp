@@ -19,8 +19,8 @@ struct segment_address {
 };
 
 /// Anonymous memory of the kernel (memfd_create(2)), mapped shared. Its owner keeps a descriptor open, which processes
-/// of the same user open again through /proc while they hear that it lives. Its size is sealed, so nobody who maps it
-/// meets SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
+/// of the same user reopen through /proc while they know that it lives. Its size is sealed, so that mapping it never
+/// leads to SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
 class shared_segment {
   public:
     /// Throws transfer_error.

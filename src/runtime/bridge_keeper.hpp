@@ -30,12 +30,12 @@ class bridge_keeper {
     void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
     /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
-    /// Transfers do not take the links, for this reason, which belongs to the state from now on. Any thread.
+    /// Transfers do not take the links, for this reason, which the state reports from now on. Any thread.
     void tell(const std::string& why, bridge::given_up how_long);
     /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not take it; or why there is none. Any thread.
     [[nodiscard]] std::string state() const;
-    /// Waits for the thread, which begins nothing more; drivers shut down with the process, those that it has loaded
-    /// before anything else. If it is wanted again after that, it starts anew. Call without the enqueue mutex.
+    /// Waits for the thread, which begins nothing more, because drivers shut down with the process. If the bridge is
+    /// wanted again, it starts anew. Call without the enqueue mutex.
     void end();
 
   private:

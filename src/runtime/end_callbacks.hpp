@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program wants to hear of the end of a transfer, from the library itself: not every driver tells of failures.
+// Calls the program back at the end of a transfer. The library does it itself, because not every driver tells of
+// failures.
 #pragma once
 
 #include "cl/handles.hpp"

@@ -30,15 +30,15 @@ struct checked_queue {
 /// Throws with OpenCL's code for a queue that cannot be used.
 [[nodiscard]] checked_queue check_queue(cl_command_queue queue);
 
-/// The checks of a buffer, to be called in this order with the wait list's before the last, as clEnqueueReadBuffer's
-/// errors come (OpenCL 1.2, section 5.2.2). They throw for one that is null or of another context; for a range beyond
-/// its end; for an access that its CL_MEM_HOST_* flags forbid, or by another device than a linked buffer's.
+/// The checks of a buffer, in the order of clEnqueueReadBuffer's errors (OpenCL 1.2, section 5.2.2). Call them in this
+/// order, with the wait list's check before the last. They throw for a buffer that is null or of another context, for a
+/// range beyond its end, and for an access that its CL_MEM_HOST_* flags or a linked buffer's device forbid.
 [[nodiscard]] endpoints::buffer_location check_buffer(const checked_queue& queue, cl_mem buffer);
 void check_access(const endpoints::buffer_location& location, host_access access);
 void check_range(const endpoints::buffer_location& location, size_t offset, size_t bytes);
 
-/// Whether `bytes` of the buffer had better go through the host's memory: more, from buffers that a direct link
-/// reaches, take that.
+/// Whether `bytes` of the buffer are faster through the host's memory. Larger transfers of buffers that a direct link
+/// reaches take the link.
 [[nodiscard]] bool is_best_by_host(const endpoints::buffer_location& location, size_t bytes);
 
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.

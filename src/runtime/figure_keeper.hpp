@@ -41,7 +41,7 @@ class figure_keeper {
     /// Throws transfer_error(invalid_operation) if nothing may be measured.
     void require_automatic() const;
 
-    /// What is being measured ends with the transfer under way. Does not wait for it.
+    /// Ends measuring with the transfer under way. Does not wait for it.
     void give_up();
     /// Waits for that, but not for ever: a driver may keep the thread.
     void end();

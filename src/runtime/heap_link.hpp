@@ -29,8 +29,7 @@ struct heap_window {
     bridge::device_uuid device{};
 };
 
-/// The windows of the heaps that this PE's device reaches. Those who have none, or are not reached, are served by
-/// messages.
+/// The windows of the heaps that this PE's device reaches. All other PEs are served by messages.
 class heap_link {
   public:
     /// `own` lies in a window.

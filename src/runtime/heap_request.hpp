@@ -20,8 +20,8 @@ class heap_request final : private endpoints::heap_waiter {
     heap_request(const heap_request&) = delete;
     heap_request& operator=(const heap_request&) = delete;
 
-    /// One at a time. `then` is not called once it has been dropped. It is withdrawn if `bytes` fails, which may be
-    /// null and lives as long.
+    /// One at a time. After a drop `then` is not called. If `bytes` (may be null, outlives the request) fails, the
+    /// request is withdrawn.
     void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
     void drop();
     [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
@@ -41,7 +41,7 @@ class heap_request final : private endpoints::heap_waiter {
     bool m_is_waiting = false;
 };
 
-/// Of a part of a command that has had its turn, the order of the heap's operations asks no more.
+/// Whether it takes a turn in the order of the heap's operations. A part of a command that has had its turn does not.
 enum class in_order { yes, no };
 
 /// The flows of a put or get of PE `where.pe`, whose own end is `own`.

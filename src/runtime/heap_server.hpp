@@ -27,9 +27,8 @@ class runtime;
 
 /// What one PE asks another one for, and the answer. Between equal builds on machines alike.
 struct heap_message {
-    /// `write_back` and `reload` are of the words of a range that shared memory has: their values go to the device's
-    /// memory, or come from there.
-    /// `withdraw` ends a put or get whose bytes will not come, or are not wanted any more: it is answered all the same.
+    /// `write_back` and `reload` move the values of a range's kept words to the device's memory, or from there.
+    /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered.
     enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, withdraw, answer };
     kind what = kind::put;
     std::uint32_t tag = 0; ///< of the message with the bytes
@@ -53,7 +52,7 @@ struct heap_message {
             .compared = message.compared};
 }
 
-/// What a command or request ends with that the program, or its other half, has taken back.
+/// The failure of a command or request that the program, or its other half, has taken back.
 [[nodiscard]] inline failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
 /// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for
@@ -96,7 +95,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
         return m_words_kept.find(offset, bytes);
     }
 
-    /// Calls `then` when a word compares that is not kept. The number by which it may be forgotten.
+    /// Calls `then` when a word that is not kept compares. Returns a number by which to forget it.
     std::uint64_t await(const endpoints::awaited_word& word, ended then);
     void forget_wait(std::uint64_t number) { m_waits.erase(number); }
 

@@ -24,7 +24,7 @@ struct measured_stage {
     transfer::stage_model model;
 };
 
-/// Runs transfers one after the other, in the caller's thread's time. Throws transfer_error.
+/// Runs transfers one after the other; the caller's thread waits for them. Throws transfer_error.
 class measuring {
   public:
     /// `may_go_on` is asked before each transfer; once it says no, measuring ends with a transfer_error(cancelled).

@@ -16,8 +16,8 @@
 
 namespace causeway::core {
 
-/// Made by the first transfer that needs MPI, and like the runtime never destroyed. Any thread, but for what others
-/// say.
+/// Made by the first transfer that needs MPI and, like the runtime, never destroyed. Any thread unless a function says
+/// otherwise.
 class mpi_runtime {
   public:
     [[nodiscard]] static mpi_runtime& instance();
@@ -35,7 +35,7 @@ class mpi_runtime {
     void use_mpi();
     /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.
     static void before_finalize();
-    /// As above, for transfers on `comm`, unless it is predefined. Whether it takes none any more.
+    /// As above, for transfers on `comm`, unless it is predefined. True if `comm` takes no more transfers.
     static bool before_free(MPI_Comm comm);
     /// A communicator lives whose space is closed: from now on space_of() refuses such ones.
     void free_was_refused() { m_free_was_refused = true; }

@@ -16,7 +16,7 @@ struct new_command;
                                          const checked_queue& to, cl_mem target, std::size_t target_offset,
                                          std::size_t bytes);
 
-/// Whether copy_beside_queues() takes more: not any more once the process is ending, nor without the engine's thread.
+/// Whether copy_beside_queues() takes more copies. False once the process is ending, or without the engine's thread.
 [[nodiscard]] bool takes_copies() noexcept;
 
 /// Copies the first `bytes` of one buffer to those of another, whose contexts may differ: after the events of the list,

@@ -28,7 +28,7 @@ struct transfer_record {
     std::shared_ptr<end_callbacks> callbacks;
 };
 
-/// Holds a reference to each event, so that its handle is not used again, until only that one is left. Any thread.
+/// Holds a reference to each event until no other is left, so that its handle is not reused. Any thread.
 class event_registry final : public transfer::progress_source {
   public:
     void add(cl::event event, transfer_record record);
@@ -50,7 +50,8 @@ class event_registry final : public transfer::progress_source {
     using entries = std::map<cl_event, entry>;
 
     void release_ended(std::size_t count);
-    /// Removes entries that nobody else refers to, among the next `count`; how many. Releases outside of the lock.
+    /// Removes, among the next `count` entries, those that nobody else refers to, and returns their number. Releases
+    /// outside of the lock.
     std::size_t sweep(std::size_t count);
 
     mutable std::mutex m_mutex; // guards the rest

@@ -66,12 +66,12 @@ class runtime {
     /// The program needs the window no more. Any thread.
     void let_go(std::shared_ptr<bridge::known_window> window);
 
-    /// Runs `action` on the engine's thread and waits for it, but not for ever; in this thread once that one is gone.
+    /// Runs `action` on the engine's thread and waits for it, but not for ever. Runs it here if that thread is gone.
     /// False if it is still to come.
     bool call_and_wait(std::function<void()> action);
 
-    /// As above: what `question` gives, or none. It may be asked after this has returned: it refers to nothing that
-    /// ends before the process does.
+    /// As above, with the answer of `question`, or none. `question` may run after this has returned: it must refer only
+    /// to what lives as long as the process.
     template <class Question> [[nodiscard]] std::optional<std::invoke_result_t<Question>> answer_of(Question question) {
         const auto answer = std::make_shared<std::optional<std::invoke_result_t<Question>>>();
         if (!call_and_wait([answer, question = std::move(question)] { *answer = question(); })) return {};
@@ -90,10 +90,10 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
-    /// Ends what calls drivers beside the program's transfers, and waits a while for these. For whoever knows that the
-    /// process ends before drivers shut down.
+    /// Ends the library's own calls of drivers, then waits a while for the program's transfers. For callers who know of
+    /// the process's end before drivers shut down.
     void exit_begins();
-    /// Has that called at exit before the handlers of those that have been loaded until now. May be called again.
+    /// Has that called at exit, before the exit handlers of drivers loaded until now. May be called again.
     static void exit_begins_before_others_end();
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.

@@ -27,8 +27,8 @@ class token_transfer {
     token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell)
         : m_memory(bytes), m_bell(std::move(bell)) {}
 
-    /// What the token begins with, instead of the first bytes of `other`. One that has all of it is over, and does not
-    /// begin.
+    /// What the token begins with, instead of the first bytes of `other`. If that is the whole token, no transfer
+    /// begins.
     void hold(std::span<const std::byte> first);
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
     void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
@@ -78,7 +78,7 @@ class token_line {
     /// A transfer that is not under way, and whose memory may be reused.
     [[nodiscard]] std::unique_ptr<token_transfer> take_spare();
     void push(std::unique_ptr<token_transfer> begun) { m_line.push_back(std::move(begun)); }
-    /// The first gives up its place; its memory is a spare's once the caller has put it back.
+    /// Removes the first transfer. The caller puts its memory back for another.
     [[nodiscard]] std::unique_ptr<token_transfer> pop();
     void put_back(std::unique_ptr<token_transfer> spare) { m_spare.push_back(std::move(spare)); }
     void wait_for_all();

@@ -19,8 +19,8 @@
 
 namespace causeway::core {
 
-/// One for a process that records. Any thread, but for the recorder of the engine. A child of fork(), which shares the
-/// file, records nothing.
+/// One per process that records. Any thread, except the engine's recorder. A child of fork() shares the file and
+/// records nothing.
 class tracing {
   public:
     /// Null if the option `trace` is empty, or, with a warning, if the file cannot be made.
@@ -45,14 +45,13 @@ class tracing {
     /// The same of a command that is complete, whose event stays the caller's.
     void command_over(cl_event event, const std::string& name);
 
-    /// The process begins to end: nothing is asked of drivers, or given back to them, beside the program.
+    /// The process begins to end: no thread beside the program's calls drivers from now on.
     void look_no_more() { m_looks_no_more = true; }
-    /// Once, when the process ends: asks drivers for the times of all that is still watched, and gives nothing back to
-    /// them.
+    /// Called once when the process ends: asks drivers for the times of all commands still watched, and releases none.
     void look_at_last();
 
-    /// The process ends: adds its part to the timeline. Asks no driver, and waits for nobody who does: it may have shut
-    /// down.
+    /// The process ends: adds its part to the timeline. Calls no driver, which may have shut down, and waits for no
+    /// thread that does.
     void end();
 
   private:
@@ -74,7 +73,7 @@ class tracing {
     /// Looks at the oldest `count` watched commands.
     void look(std::size_t count);
     [[nodiscard]] bool tell(const watched& which);
-    /// In a thread of its own: looks now and then at those that the program does not bring to mind by further ones.
+    /// In a thread of its own: looks now and then at commands that no later command made it look at.
     void look_on();
 
     std::string m_timeline;

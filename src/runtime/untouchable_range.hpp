@@ -6,8 +6,7 @@
 
 namespace causeway::core {
 
-/// Reserved, and of no memory: a program that touches them ends with SIGSEGV, as for any such address, but is told
-/// before what they are.
+/// Addresses without memory. A program that touches them ends with SIGSEGV, and is told before what they are.
 class untouchable_range {
   public:
     /// Throws transfer_error(out_of_host_memory).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Keeps threads that are called off the processors of those who call them.
+// Keeps a thread off the processor of the thread that wakes it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -11,21 +11,19 @@
 
 namespace causeway::transfer {
 
-/// Of one thread that sleeps until it is called. Linux wakes a thread on the processor of whoever calls it unless it
-/// knows of an idle one, and in a virtual machine those that sleep do not count as idle, as the hypervisor runs nothing
-/// there
-/// (`vcpu_is_preempted()`; seen with kernel 6.18 on KVM). Then both share one processor for milliseconds while others
-/// sleep: two threads took as long as one for 4 MiB. A thread that found itself there is kept off its caller's
-/// processor for a while; where that does not happen, nothing is done.
+/// One per thread that sleeps until it is called. Linux wakes a thread on its caller's processor unless it knows of an
+/// idle one. In a virtual machine a sleeping processor does not count as idle (`vcpu_is_preempted()`; seen with kernel
+/// 6.18 on KVM). Then both threads share one processor for milliseconds: two took as long as one for 4 MiB. A thread
+/// that finds itself there is kept off its caller's processor for a second.
 ///
-/// Who calls it does so while it sleeps and nobody else may call it; all other functions are the thread's own.
+/// The caller's functions are for one caller at a time, while the thread sleeps. All others are the thread's own.
 class thread_apart {
   public:
     static constexpr auto kept_off_for = std::chrono::seconds(1);
 
     /// Before its first sleep.
     void begin();
-    /// By the caller, who goes on working on `processor`; -1 if it waits for the thread. Whether keep_off() is due.
+    /// By the caller: it goes on working on `processor`, or waits for the thread (-1). True if keep_off() is due.
     [[nodiscard]] bool is_called_from(int processor, time_point now);
     /// By the caller, right before the call.
     void keep_off();

@@ -22,9 +22,9 @@ struct carrier_traits {
     std::string_view name;
     bool reads = true;  ///< read() moves bytes; else a block can be written at once
     bool writes = true; ///< write() moves bytes; else a block that was read has arrived
-    /// What write() does before it returns takes the engine's thread the longer the more bytes there are.
+    /// write() itself copies the bytes, on the engine's thread.
     bool works_at_once = false;
-    /// Blocks lie where the carrier wants them, at full size; else the first one may be shorter.
+    /// The carrier fixes where blocks begin, all at full size. Else the first block may be shorter.
     bool has_fixed_blocks = true;
     /// The memory is one that another process or device reaches.
     bool is_shared = false;
@@ -42,13 +42,13 @@ class carrier {
     [[nodiscard]] virtual carrier_traits traits() const = 0;
     /// No block may be larger.
     [[nodiscard]] virtual std::size_t largest_block() const { return std::numeric_limits<std::size_t>::max(); }
-    /// Whether there is memory to begin with, in blocks of `block_bytes`; if not, the flow is told when to ask again.
-    /// Throws what says why there will be none.
+    /// True if there is memory to begin with, in blocks of `block_bytes`. If false, the flow is told when to ask again.
+    /// Throws transfer_error if there will never be any.
     [[nodiscard]] virtual bool secure(std::size_t block_bytes) {
         (void)block_bytes;
         return true;
     }
-    /// Memory for the block at `offset`, in order; none: not yet. Throws as secure().
+    /// Memory for the block at `offset`; blocks are asked for in order. Empty: not yet. Throws as secure().
     [[nodiscard]] virtual std::optional<block_memory> acquire(std::size_t offset) = 0;
     virtual void read(std::size_t offset, block_reference block, step& done) { m_source.read(offset, block, done); }
     virtual void write(std::size_t offset, block_reference block, step& done) { m_target.write(offset, block, done); }
@@ -73,7 +73,7 @@ struct carrier_request {
     std::function<void()> more; ///< the flow asks again
 };
 
-/// Holds a carrier; a small one takes nothing from the heap.
+/// Holds a carrier, without heap memory if it is small.
 class carrier_box {
   public:
     carrier_box() = default;
@@ -104,7 +104,7 @@ class carrier_box {
     carrier* m_made = nullptr;
 };
 
-/// Puts a carrier into the box, or leaves it empty, if this one is not for these ends.
+/// Puts a carrier into the box if this kind suits the two ends. Else leaves the box empty.
 using make_carrier = void (*)(const carrier_request&, carrier_box&);
 
 /// The target takes the bytes from the source itself, without help of the host.
@@ -116,8 +116,8 @@ void make_in_place_carrier(const carrier_request& wanted, carrier_box& into);
 /// The source fills memory that the target lends.
 void make_lent_carrier(const carrier_request& wanted, carrier_box& into);
 
-/// In the order in which flows ask: direct, in place, lent. The window's is asked before them, as the flow makes
-/// another plan where there is none; what nobody wants is staged (carrier/staged.hpp).
+/// In the order in which flows ask: direct, in place, lent. The device window comes before them, because without it the
+/// flow makes another plan. If none suits, the flow stages (carrier/staged.hpp).
 [[nodiscard]] std::span<const make_carrier> standard_carriers();
 
 } // namespace causeway::transfer

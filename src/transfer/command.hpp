@@ -19,7 +19,7 @@ namespace causeway::transfer {
 
 class engine;
 
-/// Learns once, on the thread that drives the engine, how a command ended; before anybody who waits for the command.
+/// Learns once how a command ended, before anyone who waits for it. Called on the thread that drives the engine.
 class completion_listener {
   public:
     virtual ~completion_listener() = default;
@@ -28,7 +28,7 @@ class completion_listener {
     virtual void step_over() {}
 };
 
-/// What the asker gets. Times are 0 while not reached.
+/// What clGetTransferInfo reports. A time is 0 until it is reached.
 struct command_report {
     int status = status::queued;
     failure error;
@@ -47,7 +47,7 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     /// Before it is submitted.
     void is_called(const command_label& label) { m_label = label; }
 
-    /// Blocks until the command is complete; the failure, if any. Looks for `patience` before it sleeps.
+    /// Blocks until the command is complete; returns its failure, if any. Polls for `patience` before it sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
     /// Complete, and the listener knows.

@@ -21,7 +21,7 @@ class endpoint;
 
 enum class medium { device, host, file, stream, rank };
 
-/// A device whose memory other devices can reach in windows, as all processes name it.
+/// A device whose windows other devices can reach, by a name that all processes share.
 struct device_name {
     bool is_known = false;
     std::array<std::uint8_t, 16> uuid{};
@@ -30,7 +30,7 @@ struct device_name {
     return one.is_known && other.is_known && one.uuid == other.uuid;
 }
 
-/// Memory of a device, which no host touches: it is filled by the device that the bytes come from.
+/// Memory of a device that the source's device fills. No host thread touches it.
 struct device_memory {
     std::byte* first = nullptr;                   ///< the address that it begins at; null if there is none
     std::shared_ptr<staging_allocator> allocator; ///< of blocks; null if the target's own bytes begin at `first`
@@ -39,7 +39,7 @@ struct device_memory {
     [[nodiscard]] bool is_in_place() const { return first != nullptr && !allocator; }
 };
 
-/// The same for the send and the receive of one message; `number` is 0 if there is none.
+/// Names a message: equal for its send and its receive. `number` is 0 if there is no message.
 struct message_identity {
     int job_rank = -1; ///< of the sender
     std::uint64_t number = 0;
@@ -62,7 +62,7 @@ struct endpoint_traits {
     staging_share::waits_for waits = staging_share::waits_for::nobody;
     /// Reads and writes that may be under way at once.
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
-    /// Workers that it has a use for: more of them would only wait for one another.
+    /// More I/O threads than this would only wait for one another.
     unsigned most_io_threads = std::numeric_limits<unsigned>::max();
     /// No block may be larger.
     std::size_t largest_block = std::numeric_limits<std::size_t>::max();
@@ -77,7 +77,7 @@ struct endpoint_traits {
     bool is_near_device = false;
     /// That one maps at once, too.
     bool is_near_in_place = false;
-    /// Messages of at most so much go out in one piece, never through memory of the other side.
+    /// Messages of at most so many bytes go out in one piece, never through the other side's memory.
     std::size_t largest_piece = 0;
 };
 
@@ -95,8 +95,8 @@ struct open_request {
     bool map = false; ///< show the bytes as host memory
     bool is_source = false;
     bool ahead = false; ///< the gates of the command are still closed, see early_source
-    unsigned io_threads = std::numeric_limits<unsigned>::max(); ///< of the plan: workers that are busy with it at once
-    std::size_t piece_bytes = 0; ///< of the plan: several workers read a block of a file at once; 0: one does
+    unsigned io_threads = std::numeric_limits<unsigned>::max(); ///< of the plan: I/O threads at work on it at once
+    std::size_t piece_bytes = 0; ///< of the plan: what one I/O thread reads of a block; 0: all of it
     bool for_device = false; ///< what is read is for a device to fetch: this processor's caches are not the place for
                              ///< it
     bool window = false; ///< the bytes go through staging memory, which may be shared with another process
@@ -104,14 +104,14 @@ struct open_request {
     other_end other;
 };
 
-/// A source that may be opened, and have one block read, before the gates of the command are open. One that sets the
-/// size of the transfer is read ahead only if that block is all there is, and takes it back if it is abandoned.
+/// A source that may be opened, and have one block read, before the gates of the command are open. A source that sets
+/// the size of the transfer is read ahead only if one block is all. If it is abandoned, it takes that block back.
 class early_source {
   public:
     [[nodiscard]] virtual bool reads_ahead() = 0;
     /// As read(), but a device puts it behind what the command waits for.
     virtual void read_ahead(std::size_t offset, block_reference block, step& done) = 0;
-    /// There is no memory to read ahead: what open() has told is void, and `done` finishes after gates_opened().
+    /// There is no memory to read ahead. What open() has told is void; `done` finishes after gates_opened().
     virtual void open_later(step& done) { done.finish({}); }
     /// After an open() with `ahead`: the gates are open now.
     virtual void gates_opened() {}
@@ -140,11 +140,11 @@ class lending_target {
     [[nodiscard]] virtual bool lends_device_memory() const { return false; }
     /// A number for who reads it.
     [[nodiscard]] virtual std::uint64_t reader() const = 0;
-    /// `device` is where the source's staging memory would come from, if not null; `more` is called when borrow() can
-    /// say more than before.
+    /// `device`, if not null, is where the source's staging memory would come from. `more` is called when borrow() may
+    /// have memory again.
     virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) = 0;
-    /// The memory of the block at `offset`, in order; it is the endpoint's again after write(). Null: not yet. Throws
-    /// transfer_error if there will never be any.
+    /// Memory for the block at `offset`; blocks are asked for in order. write() gives it back to the endpoint. Null:
+    /// not yet. Throws transfer_error if there will never be any.
     [[nodiscard]] virtual block_memory borrow(std::size_t offset) = 0;
 
   protected:
@@ -156,16 +156,15 @@ class window_source {
   public:
     /// Whether it can bring its bytes to windows of `device`, as far as that is known before it is open.
     [[nodiscard]] virtual bool reaches(const device_name& device) const = 0;
-    /// Of one that reaches(): makes what its blocks need on their way, if they are to go there; false if that is not to
-    /// be had now.
+    /// After reaches(): sets up what the blocks need on their way there. False if that cannot be had now.
     [[nodiscard]] virtual bool can_leave_for(const device_name& device) {
         (void)device;
         return true;
     }
-    /// It is open: whether its blocks can come to this memory, and will.
+    /// After open(): true if its blocks will come to this memory.
     [[nodiscard]] virtual bool use(const device_memory& window) = 0;
-    /// What is read from now on lies in memory that a process reads next, by number, as told by
-    /// lending_target::reader().
+    /// What is read from now on lies in memory that process `reader` reads next; lending_target::reader() has its
+    /// number.
     virtual void goes_to(std::uint64_t process) { (void)process; }
 
   protected:
@@ -187,14 +186,14 @@ class window_target {
 /// An end that is a message.
 class message_end {
   public:
-    /// Which one, for the timeline: since it has met the other rank, before close().
+    /// The message, for the timeline. Valid from the meeting with the other rank until close().
     [[nodiscard]] virtual message_identity message_moved() const = 0;
 
   protected:
     ~message_end() = default;
 };
 
-/// What an endpoint can do beside what all can; null: it cannot. They are parts of the endpoint, and live as long.
+/// Abilities that only some endpoints have; null: it lacks this one. They live as long as the endpoint.
 struct abilities {
     early_source* early = nullptr;
     copying_target* copies = nullptr;
@@ -204,10 +203,10 @@ struct abilities {
     message_end* message = nullptr;
 };
 
-/// One side of a flow. Every function is called on the engine's thread. The life of an endpoint: enqueued(); then
-/// either abandoned(), or open(), prepare() once there is memory for a block, read()s or write()s, and close(), which
-/// is called after every open() that succeeded; a failed one cleans up after itself. A source that reads ahead may be
-/// opened, prepared and read once before the gates of the command are open, and be abandoned after that.
+/// One side of a flow. Every function is called on the engine's thread. Its life begins with enqueued(). Then comes
+/// abandoned(), or: open(), prepare() once there is memory for a block, read() or write() for each block, close().
+/// Every open() that succeeded is followed by close(); one that failed cleans up after itself. A source that reads
+/// ahead may be opened, prepared and read once while the command is gated, and may be abandoned after that.
 class endpoint {
   public:
     virtual ~endpoint() = default;
@@ -224,30 +223,29 @@ class endpoint {
     /// any time. Empty: nobody.
     [[nodiscard]] virtual std::string partner() const { return {}; }
 
-    /// The transfer was enqueued; called in the order of enqueue. The place to queue up for whatever is ordered.
+    /// The transfer was enqueued. Called in the order of enqueue: what is ordered takes its turn here.
     virtual void enqueued() {}
 
     /// The transfer ends without having been opened.
     virtual void abandoned() {}
 
-    /// Finishes with the bytes that there are: request.bytes, or fewer for a message that is shorter.
+    /// Finishes with the bytes of the transfer: request.bytes, or fewer for a shorter message.
     virtual void open(const open_request& request, step& done) { done.finish({request.bytes, {}}); }
 
     /// After open(): the largest block that the other side of this endpoint takes.
     [[nodiscard]] virtual std::size_t block_limit() const { return std::numeric_limits<std::size_t>::max(); }
 
-    /// The flow has memory for a block, and will read or write at once, in blocks of `block_bytes`. Returns how much of
-    /// that the first one had better be, so that the others begin where this endpoint likes them; it lies at the end of
-    /// its memory then.
+    /// The flow has memory for a block and now reads or writes in blocks of `block_bytes`. Returns the size of the
+    /// first block that lets the others begin aligned. That block lies at the end of its memory.
     virtual std::size_t prepare(std::size_t block_bytes) { return block_bytes; }
 
-    /// After open() with `map`, always if has_memory, or if a source has come with its bytes: the first byte of the
-    /// transfer, in host memory.
+    /// The first byte of the transfer in host memory: after open() with `map`, with has_memory, or if a source came
+    /// with its bytes.
     [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
 
-    /// Fills `block` from `offset` of the transfer on. Finishes with an error if it cannot be filled wholly. An
-    /// endpoint that is only ever a target, or always shows its memory, has no use for it. Blocks are of host memory,
-    /// but where an end has agreed to a window.
+    /// Fills `block` from `offset` of the transfer on. Finishes with an error unless all of it is filled. Not called on
+    /// targets and on endpoints that always show their memory. A block is host memory unless an end has agreed to a
+    /// window.
     virtual void read(std::size_t offset, block_reference block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
@@ -258,13 +256,13 @@ class endpoint {
         done.finish({block.size(), {}});
     }
 
-    /// Whether the bytes of a source travel through memory that both processes have mapped; since allocator().
+    /// True if a source's bytes travel through memory that both processes have mapped. Valid after allocator().
     [[nodiscard]] virtual bool shares_memory() const { return false; }
 
-    /// Interrupts an open(), read() or write() that waits for somebody else; it still finishes its step.
+    /// Interrupts an open(), read() or write() that waits for another process. Its step still finishes.
     virtual void cancel() {}
 
-    /// `moved` bytes from the start of the transfer are in the target; `error` says why not all, if so.
+    /// `moved` bytes from the start are in the target. `error` says why not all are.
     virtual void close(std::size_t moved, const failure& error, step& done) {
         (void)moved;
         (void)error;

@@ -27,7 +27,7 @@ namespace causeway::transfer {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    /// `spin` is the polling without a pause after the last progress; more after steps that copied for longer, unless
+    /// After the last progress the engine polls for `spin` without a pause. After long copies it polls longer, unless
     /// the option says how long.
     engine(const options& settings, const monotonic_clock& clock, unsigned io_threads,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
@@ -40,7 +40,7 @@ class engine {
     /// From now on `to` is told of all that happens. Not retained; call before the first step().
     void record(recorder& to) { m_recorder = &to; }
 
-    /// While one lives, the engine hardly looks at gates: a thread that enqueues needs the driver's locks itself.
+    /// While one lives, the engine rarely looks at gates, because a thread that enqueues needs the driver's locks.
     class enqueue_scope {
       public:
         explicit enqueue_scope(engine& busy) : m_engine(busy) { ++m_engine.m_enqueuers; }
@@ -58,8 +58,8 @@ class engine {
     void cancel(const std::shared_ptr<command>& work, const failure& reason);
     /// Any thread. Cancels everything that is there when the request is taken.
     void cancel_all(const failure& reason);
-    /// Any thread. From now on nothing is given back that is kept for speed: the process ends, and with it what its
-    /// drivers need to give anything back (NVIDIA's 580 waits for ever).
+    /// Any thread. The process ends: from now on nothing that is kept for speed is given back. Drivers may have shut
+    /// down (NVIDIA's 580 waits for ever).
     void keep_all() { m_keeps_all = true; }
     /// Any thread. Runs `action` on the thread that drives the engine, outside of any command.
     void call(std::function<void()> action);
@@ -73,10 +73,9 @@ class engine {
     /// Does all there is to do now. True if anything happened.
     bool step();
 
-    /// How long the driver may sleep when step() found nothing: zero to poll on, a time, or none to wait for the inbox.
+    /// How long whoever drives may sleep when step() found nothing. Zero: poll on. None: wait for the inbox.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
-    /// Waking up for a step that found nothing took so much of all processors' time. The least of late counts: what
-    /// else such a step did is no cost of looking.
+    /// Reports the CPU cost of an empty poll; a recent minimum is kept.
     void looked_in_vain(std::chrono::nanoseconds cost);
 
     /// Any thread: commands that are submitted and not complete.

@@ -27,15 +27,14 @@ class engine_thread {
         inline_driver(const inline_driver&) = delete;
         inline_driver& operator=(const inline_driver&) = delete;
 
-        /// Until `work` has ended, or for so long that signals should not wait longer: then the engine's thread goes
-        /// on. Call without locks that a step of the engine could want.
+        /// Drives until `work` has ended, or until signals have waited long enough; then the engine's thread goes on.
+        /// Hold no lock that a step of the engine may take.
         void advance(const command& work);
         [[nodiscard]] bool drives() const { return m_drives; }
 
       private:
-        /// In a thread of the program: it is not ended in the middle of a step, neither by what its handlers of signals
-        /// do nor by pthread_cancel(3), nor by what a closed pipe or a full file raises in it, of which the call's
-        /// error tells.
+        /// Keeps a thread of the program alive through a step: signals, pthread_cancel(3), SIGPIPE and SIGXFSZ wait.
+        /// The call's error tells of a closed pipe or a full file.
         class undisturbed {
           public:
             undisturbed();
@@ -64,8 +63,8 @@ class engine_thread {
 
     /// Stops after the step under way. Commands that are left never end.
     void stop();
-    /// The same, but if that step takes longer than `longest`, the thread is left behind: it may be in a driver that
-    /// has shut down. False then, and the engine must live on.
+    /// The same, but waits at most `longest` for that step. False: the thread is left behind, perhaps in a driver that
+    /// has shut down, and the engine must live on.
     [[nodiscard]] bool stop_within(std::chrono::milliseconds longest);
 
     /// Whether the caller drives the engine.

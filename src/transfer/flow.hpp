@@ -30,7 +30,7 @@ class flow_owner {
     ~flow_owner() = default;
 };
 
-/// A flow that is run to be timed: by this plan, and what was seen of its ends.
+/// A flow that is run to be timed: the plan to use, then what was seen of its ends.
 struct flow_probe {
     plan chosen;
     sample_pair source, target;
@@ -39,8 +39,8 @@ struct flow_probe {
     bool linked = false; ///< the blocks were in windows of the target's device
 };
 
-/// A state machine; engine's thread only, but for moved(). Life: enqueued(); perhaps read_ahead(); then abandon(), or
-/// start(); advance() whenever something may have finished, until finished().
+/// A state machine. Engine's thread only, except moved(). Its life: enqueued(), perhaps read_ahead(), then abandon() or
+/// start(). After that advance() whenever a step may have finished, until finished().
 class flow final : private step_owner {
   public:
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
@@ -49,18 +49,18 @@ class flow final : private step_owner {
     /// Before enqueued(). `probe` may be read when the command is complete.
     void use(std::shared_ptr<flow_probe> probe) { m_probe = std::move(probe); }
 
-    /// Before enqueued(): its command has another one, the other way.
+    /// Before enqueued(): its command has a second flow, in the other direction.
     void goes_both_ways() { m_both_ways = true; }
 
     /// Before enqueued(): tells `to` of its blocks.
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
 
     void enqueued();
-    /// While the command is still gated: begins to read the first block, if the source can and memory is plenty, or
-    /// plans, if it is small.
+    /// While the command is gated: begins to read the first block if the source can and there is memory to spare. Small
+    /// transfers make their plan now.
     void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     void abandon();
-    /// After abandon(): nothing that was begun is still under way.
+    /// After abandon(): true if no step is still under way.
     [[nodiscard]] bool quiet() const;
     void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     /// Takes up finished steps and begins what can begin.

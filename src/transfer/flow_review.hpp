@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks back at a flow that is finished: what it teaches, and what is said of it.
+// Looks back at a finished flow: teaches the tuner, explains the plan, records it.
 #pragma once
 
 #include "transfer/flow.hpp"
@@ -18,9 +18,9 @@ class flow_review {
 
     /// Tells `pupil`, or the flow's probe, what its blocks took. `was_alone`: no other was under way.
     void teach(tuner& pupil, bool was_alone) const;
-    /// What was chosen, why, what `known` expected of it, and that it `took` so long; empty if it never had a plan.
+    /// Explains the plan: what was chosen and why, what `known` expected, how long it `took`. Empty if it had no plan.
     [[nodiscard]] std::string explanation(const tuner& known, std::chrono::nanoseconds took) const;
-    /// If it is recorded: adds to `told`, which has what the command knows, and tells all of it.
+    /// If it is recorded: completes `told`, in which the command has put what it knows, and records it.
     void tell(transfer_span& told, const tuner& known) const;
 
   private:

@@ -24,12 +24,11 @@ class gate {
     virtual ~gate() = default;
     /// Engine's thread. Never blocks.
     [[nodiscard]] virtual state look() = 0;
-    /// Asks for a wake-up when the gate opens; it may be missing when the gate fails. Called at most once.
+    /// Asks for a wake-up when the gate opens. A gate that fails may not wake. Called at most once.
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
     /// Whether waited_for() may tell something.
     [[nodiscard]] virtual bool knows_what() const { return true; }
-    /// What it waited for, once it was `seen` open; nothing if that cannot be told. For the timeline. May ask a driver
-    /// much.
+    /// What it waited for, for the timeline, once it was `seen` open. Empty if unknown. May call the driver many times.
     [[nodiscard]] virtual std::optional<command_span> waited_for(time_point seen) {
         (void)seen;
         return {};

@@ -24,15 +24,15 @@ struct plan {
     std::string_view strategy;
     std::size_t block_bytes = 0;
     unsigned depth = 1; ///< blocks in flight
-    unsigned io_threads = 1; ///< workers that read or write files at once
-    unsigned handed = 1; ///< blocks that are with the workers at once: some wait there, so that no worker ever does
-    std::size_t piece_bytes = 0; ///< what one worker reads of a block: several do so at once
+    unsigned io_threads = 1; ///< that read or write files at once
+    unsigned handed = 1; ///< blocks handed to I/O threads at once: a few more than threads, so that none runs dry
+    std::size_t piece_bytes = 0; ///< what one I/O thread reads of a block, of which several read
     bool map_source = false;
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself
     bool window = false; ///< staging memory is shared with another process, if it can be
     bool device_window = false; ///< staging memory is the target's device's, if it can be
-    std::string_view without_window; ///< the strategy that it is if it cannot
+    std::string_view without_window; ///< the strategy to name if no window can be had
     enum class reason { rules, measured, forced } why = reason::rules;
     std::string_view next_best;   ///< the best of the other strategies by the figures; empty if there are none
     double next_best_seconds = 0; ///< what that one was expected to take
@@ -44,28 +44,28 @@ struct route {
 
     endpoint_traits source, target;
     std::size_t bytes = 0;
-    unsigned io_threads = 1;            ///< workers that there are, and that both ends have a use for
+    unsigned io_threads = 1;            ///< that there are, and that both ends have a use for
     std::size_t largest_block = 0; ///< that staging memory holds twice
     bool direct = false;           ///< the target can take the bytes from the source itself
     bool device_window = false;    ///< blocks of the source can come to windows of the target's device
     bool both_ways = false;        ///< the command has another flow beside this one
 
-    /// The engines' own threads copy to and from both devices: no thread of a driver has to wake for each block.
+    /// True if the engines' own threads copy to and from both devices, so that no driver's thread wakes for each block.
     [[nodiscard]] bool copies_itself() const {
         return (source.maps_at_once && target.is_near_in_place) || (target.maps_at_once && source.is_near_in_place);
     }
     [[nodiscard]] std::size_t smallest_through_caches() const {
         return copies_itself() ? largest_of_caches / 8 : largest_of_caches;
     }
-    /// Between devices of two ranks of a node, one of which at least has its memory in the host's: from here on two
-    /// processors that copy through caches are faster than one that copies from process to process, if there is memory
-    /// for several blocks.
+    /// For two ranks of a node, at least one of whose devices has its memory in the host's. From this size on, two
+    /// processors that copy through caches beat one that copies from process to process, if there is memory for several
+    /// blocks.
     [[nodiscard]] bool goes_through_caches() const {
         return bytes >= smallest_through_caches() && largest_block >= 4 * largest_of_caches &&
                ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));
     }
     [[nodiscard]] bool touches(medium which) const { return source.kind == which || target.kind == which; }
-    /// Blocks come to a file one after the other: its lock lets one writer in at a time.
+    /// True if blocks are written to a file one after the other, because its lock admits one writer.
     [[nodiscard]] bool has_one_writer() const { return target.kind == medium::file && target.most_io_threads == 1; }
 };
 
@@ -76,7 +76,7 @@ class strategy {
     [[nodiscard]] virtual std::string_view name() const = 0;
     /// Whether it can move bytes on this route at all.
     [[nodiscard]] virtual bool can(const route& way) const = 0;
-    /// Whether it is the one to take when nothing is forced; asked in order of preference.
+    /// Whether to take it when nothing is forced. Asked in order of preference.
     [[nodiscard]] virtual bool suits(const route& way) const = 0;
     [[nodiscard]] virtual plan make(const route& way) const = 0;
 };
@@ -91,8 +91,8 @@ class strategy {
 class estimate;
 class tuner;
 
-/// Picks the plan of a flow: what the options force; else what is fastest by the tuner's figures, where it has them;
-/// else what suits. Engine's thread.
+/// Picks the plan of a flow: what the options force, else the fastest by the tuner's figures, else by rules. Engine's
+/// thread.
 class planner {
   public:
     /// `known` may be null, and outlives the planner.
@@ -154,11 +154,11 @@ class planner {
 /// Whether the options leave the planner no choice.
 [[nodiscard]] bool forces_plans(const options& settings);
 
-/// By the rules what is no larger moves in one block, if staging memory holds four of its size.
+/// By the rules, a transfer of at most this size moves in one block, if staging memory holds four of them.
 inline constexpr std::size_t largest_whole = std::size_t{512} << 10;
 /// What the option `eager` allows at most.
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
-/// From here on what crosses a link between devices is over sooner than what goes through the host.
+/// From this size on, a link between devices is faster than the way through the host.
 inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
 /// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
@@ -166,7 +166,7 @@ inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 /// Power of two nearest below `bytes`, within the limits.
 [[nodiscard]] std::size_t round_block(std::size_t bytes, std::size_t smallest, std::size_t largest);
 
-/// A block for all of it, if staging memory holds that: a power of two, so that the pool finds it again.
+/// One block for all bytes, if staging memory holds it. A power of two, so that the pool can reuse it.
 [[nodiscard]] std::size_t whole_block(const route& way);
 
 } // namespace causeway::transfer

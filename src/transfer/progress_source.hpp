@@ -12,12 +12,11 @@ class progress_source {
     virtual ~progress_source() = default;
     /// True if a step was finished. Never blocks. Engine's thread.
     virtual bool poll(time_point now) = 0;
-    /// The step is over: hand in what it has begun, and let go of what has ended, which nobody had to wait for.
+    /// The engine's step is over: submit what it has begun, and release what has ended.
     virtual void settle(time_point now) { (void)now; }
     /// Whether there is anything to poll for.
     [[nodiscard]] virtual bool busy() const = 0;
-    /// The engine has nothing left to do for a while: let go of what is only kept for speed. True if something is left
-    /// for a later call.
+    /// The engine is idle: free what is only kept for speed. True if something is left for a later call.
     virtual bool trim(time_point now) {
         (void)now;
         return false;

@@ -55,7 +55,7 @@ struct command_span {
     time_point seen; ///< complete, by the host
 };
 
-/// At some moment between the two host times the device's clock said `device`.
+/// The device's clock read `device` at some moment between the two host times.
 struct clock_sample {
     std::string_view resource;
     std::uint64_t device = 0;
@@ -68,7 +68,7 @@ struct firing_span {
     std::uint64_t number = 0, started = 0, ended = 0;
 };
 
-/// The clock of another rank less that of this one, in nanoseconds: what the quickest messages between them allow.
+/// Another rank's clock minus this one's, in nanoseconds, with the bounds that the quickest messages set.
 struct peer_clock {
     int job_rank = -1;
     std::int64_t least = 0, most = 0;
@@ -79,7 +79,7 @@ struct peer_clock {
 enum class level : std::uint8_t { transfers_running, staging_bytes, mpi_requests };
 inline constexpr std::size_t level_count = 3;
 
-/// One thread at a time; never blocks for long, never throws, keeps no view that it was given.
+/// One thread at a time. Never blocks for long, never throws, keeps no view that it is given.
 class recorder {
   public:
     virtual ~recorder() = default;

@@ -31,15 +31,15 @@ class staging_allocator {
         (void)byte;
         return false;
     }
-    /// Whether allocate() would find room now; where memory is not bounded by the pool alone.
+    /// Whether allocate() would find room now. Only for memory with a bound of its own.
     [[nodiscard]] virtual bool has_room(std::size_t bytes) const {
         (void)bytes;
         return true;
     }
     /// Others may still write to the block when it is released, nobody knows until when.
     virtual void give_up(const std::byte* memory) { (void)memory; }
-    /// Makes memory of somebody else as fast as what allocate() gives, while the result lives; whole pages. Null if
-    /// there is nothing to do. Throws transfer_error.
+    /// Makes other memory (whole pages) as fast as that of allocate(), while the result lives. Null if there is nothing
+    /// to do. Throws transfer_error.
     [[nodiscard]] virtual std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) {
         (void)memory;
         (void)bytes;
@@ -56,21 +56,21 @@ class host_allocator final : public staging_allocator {
 
 class staging_pool;
 
-/// A flow's claim on staging memory; blocks go back when it ends. What makes the pool free of deadlocks:
-/// a flow that has a block keeps at least one until it is done, so it always gets on, or hands its last one to another
-/// that waits for nobody as it does itself, and stands in line again; a flow takes its first block in order of arrival,
-/// but that one which needs a single block passes others a few times; flows that wait for a sender while they hold a
-/// block (they could fill the pools of two processes that send to each other, or of a pipe's two ends) together hold at
-/// most half of the cap, and so do those that wait for a receiver who may need a block himself; of each of the three
-/// kinds one flow gets a block whatever the cap says, as those of the other kinds may be waiting for it. A sixteenth of
-/// the half for those that wait for a sender is for small ones alone, which so need not wait until a large one is done;
-/// nobody waits for any of that: who takes a block there has one more chance, and is in line all the same.
+/// A flow's claim on staging memory. Its blocks go back when it ends. These rules keep the pool free of deadlocks. A
+/// flow that has a block keeps at least one until it is done, so it always makes progress. If it waits for nobody, it
+/// may hand its last block to another such flow and stand in line again. First blocks are given in order of arrival; a
+/// flow that needs a single block may pass others a few times. Flows that wait for a sender while they hold a block
+/// hold at most half of the cap together: they could fill the pools of two processes that send to each other. The same
+/// holds for flows that wait for a receiver. Of each of the three kinds one flow gets a block whatever the cap says,
+/// because the other kinds may wait for it. A sixteenth of the senders' half is for small flows alone, so that they
+/// need not wait for large ones. Nobody waits for that reserve: it is one more chance for a flow that is in line
+/// anyway.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
     enum class needs { one_block, several };
 
-    /// `available` is called when a refused acquire() may succeed.
+    /// Calls `available` when an acquire() that was refused may succeed.
     staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
                   waits_for whom, std::function<void()> available, needs wanted = needs::several);
     ~staging_share();
@@ -79,11 +79,11 @@ class staging_share {
 
     /// A block, or null: then this share waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
-    /// As acquire() for a flow whose command is still gated: nothing that waits may have to wait for it, so it only
-    /// takes from a sixteenth of a large cap that no other block can need, and never waits in line.
+    /// As acquire(), for a flow whose command is still gated. No other flow may have to wait for such a block: it comes
+    /// from a sixteenth of a large cap that nothing else can need. It never waits in line.
     [[nodiscard]] std::byte* acquire_ahead();
-    /// The same for one whose turn has not come; only a few shares at a time, in order of arrival: the others wait in a
-    /// line of their own, and `available` is called.
+    /// The same for a flow whose turn has not come. A few shares at a time, in order of arrival; the others wait in a
+    /// line of their own until `available` is called.
     [[nodiscard]] std::byte* acquire_early();
     [[nodiscard]] bool waits_to_be_early() const { return m_in_early_line; }
     /// The command has started, and its turn has come: what was acquired ahead counts as any other block now.
@@ -124,12 +124,11 @@ class staging_share {
     std::pmr::vector<std::byte*> m_idle{&m_room};
 };
 
-/// One for each engine, and one for each kind of memory that is not to be had beyond a limit of its own; engine's
-/// thread only.
+/// One per engine, and one for each kind of memory with a limit of its own. Engine's thread only.
 class staging_pool {
   public:
-    /// `cap` is the most that all shares together hold; 0 for what the option `staging` says. Memory with a cap of its
-    /// own is only for what arrives: no sender waits for any of it, so that flows that wait for senders may hold all.
+    /// `cap` is the most bytes that all shares together hold; 0: the option `staging`. Memory with a cap of its own
+    /// only receives, so flows that wait for senders may hold all of it.
     staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap = 0);
     ~staging_pool();
     staging_pool(const staging_pool&) = delete;

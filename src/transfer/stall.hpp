@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Notices that nothing moves while commands wait for others, and says what waits for what.
+// Notices when nothing moves while commands wait for others, and says what waits for what.
 #pragma once
 
 #include "base/clock.hpp"
@@ -31,7 +31,7 @@ struct pending_command {
     [[nodiscard]] bool is_held_up() const { return has_started && !partner.empty(); }
 };
 
-/// For the user: each command that is held up, and what stands behind it. Commands by number. Empty if none is.
+/// For the user: each command that is held up, and what waits behind it, by number. Empty if none is held up.
 [[nodiscard]] std::string describe_stall(const std::vector<pending_command>& pending);
 
 /// Says when to look, by the clock alone. One thread.
@@ -45,9 +45,9 @@ class stall_watch {
     [[nodiscard]] bool is_to_record(time_point now);
     /// True once in a stall, after `limit`; 0: never. The user is told then if something is held up.
     [[nodiscard]] bool is_to_tell(time_point now, std::chrono::nanoseconds limit);
-    /// The user was told. Who then sees a move hears the next time after twice as long as that took.
+    /// The user was told. If something moves after that, the next message takes twice as long.
     void told() { m_was_told = true; }
-    /// When one of both may next be true.
+    /// When to look next.
     [[nodiscard]] time_point next(std::chrono::nanoseconds limit) const;
 
   private:

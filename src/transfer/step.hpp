@@ -15,7 +15,7 @@ struct outcome {
     failure error;
 };
 
-/// Whoever begins steps; told on the engine's thread that one of them has finished.
+/// Begins steps, and is told on the engine's thread when one of them has finished.
 class step_owner {
   public:
     virtual void step_finished() = 0;
@@ -24,8 +24,8 @@ class step_owner {
     ~step_owner() = default;
 };
 
-/// The owner begins it and hands it to an endpoint, which calls finish() once, on the engine's thread; it may do so
-/// before the call that got the step returns. Lives until then.
+/// The owner begins it and hands it to an endpoint. That calls finish() once, on the engine's thread, perhaps before
+/// the call that got the step returns. The step must live until then.
 class step {
   public:
     explicit step(step_owner& owner) : m_owner(owner) {}

@@ -16,7 +16,7 @@
 
 namespace causeway::transfer {
 
-/// Whose a job is: transfers take turns, and one device (stat(2)) that is slow does not keep all workers.
+/// Whose job it is: transfers take turns, and one slow device (stat(2)) cannot keep all threads.
 struct job_origin {
     const void* transfer = nullptr; ///< nothing is looked for there
     std::uint64_t device = 0;
@@ -32,25 +32,24 @@ class worker_pool {
     virtual ~worker_pool() = default;
     /// File access: ends by itself, shares a fixed number of workers.
     virtual void run(const job_origin& from, work job, step& done) = 0;
-    /// The same job where whoever drives the engine would only wait for it: that takes its share. `here` does it
-    /// without waiting for a disk or for anybody, or gives nothing, and a worker does `job`.
+    /// The same, where whoever drives the engine would only wait: it takes a share itself. `here` does the job without
+    /// waiting for a disk, or returns nothing; then an I/O thread does `job`.
     using attempt = std::function<std::optional<outcome>()>;
     virtual void run_shared(const job_origin& from, work job, attempt here, step& done) {
         (void)here;
         run(from, std::move(job), done);
     }
-    /// A job comes soon: a thread that sleeps may wake meanwhile.
+    /// A job comes soon: wakes a sleeping thread ahead of it.
     virtual void expect_job() {}
     /// The engine's share, for the engine to poll; null if there is none.
     [[nodiscard]] virtual progress_source* share_of_engine() { return nullptr; }
-    /// May wait for somebody else for any time (a pipe), or longer than others can wait for it: gets a worker of its
-    /// own, one that is idle or a new one.
+    /// For jobs that may wait for ever (a pipe), or longer than others can wait. Gets a thread of its own, idle or new.
     virtual void run_waiting(work job, step& done) = 0;
 };
 
-/// Starts `io_threads` threads when first needed, and two more for jobs on another device if all of them are at work on
-/// one; one that has worked looks for more for `patience` before it sleeps. The destructor waits for jobs that have
-/// begun, except for waiting ones.
+/// Starts `io_threads` threads when first needed, and two more for other devices if one device has all of them. A
+/// thread that has worked looks for more for `patience` before it sleeps. The destructor waits for jobs that have
+/// begun, but not for those of run_waiting().
 [[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads,
                                                                std::chrono::nanoseconds patience = {});
 

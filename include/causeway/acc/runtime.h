@@ -30,7 +30,7 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_IMPLICIT /* as COPY, for a pointer of which nothing is present and no clause says how much it has */
 };
 
-/* One variable of a data clause. `bytes` of 0 is a pointer without a section: all that is mapped there. */
+/* One variable of a data clause. `bytes` is 0 for a pointer without a section: it means all that is mapped there. */
 struct causeway_acc_data {
     int kind;
     void* host;

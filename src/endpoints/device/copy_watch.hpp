@@ -42,8 +42,7 @@ class copy_watch final : public transfer::progress_source {
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
                      transfer::step& done);
 
-    /// When it looked at copies the last time but one; with the look that finds one over, the time between which that
-    /// was.
+    /// The time of the last poll but one: a copy that a poll finds complete ended after it.
     [[nodiscard]] time_point looked_before() const { return m_looked_before; }
 
     bool poll(time_point now) override;

@@ -29,7 +29,7 @@ struct buffer_location {
     cl::buffer buffer;
     std::size_t buffer_bytes = 0;
     cl_mem_flags flags = 0;
-    /// The window of the device that the buffer lies in from the start, if it does, and where in it.
+    /// The window of the device that the buffer was made in, if any, and its offset there.
     std::shared_ptr<bridge::known_window> window;
     std::size_t window_offset = 0;
 };
@@ -53,21 +53,21 @@ class window_end {
     ~window_end() = default;
 };
 
-/// How the device puts a transfer in order among the program's commands; filled in before the transfer is submitted.
+/// A transfer's order among the program's commands. Filled in before the transfer is submitted.
 struct command_order {
-    /// Events of commands of the location's context that it comes after: a source may be read behind them ahead of the
-    /// transfer's gates. Empty: the device cannot order anything behind all that the transfer waits for.
+    /// Events in the location's context that it comes after: a source may be read behind them while the command is
+    /// gated. Empty: the device cannot wait for everything that the transfer waits for.
     std::vector<cl::event> after;
-    /// The program's queue, if the transfer has no other place in it than that of its copy, which goes there. A source
-    /// is read ahead in it: behind a queue_gate.
+    /// The program's queue, if the transfer's copy itself goes there and keeps its order. A source is read ahead in it,
+    /// behind a queue_gate.
     cl::queue queue;
     bool is_in_order = true; ///< that queue
     cl::event entered; ///< what stands in it for the transfer of a source; engine's thread
 };
 using device_order = std::shared_ptr<command_order>;
 
-/// Opens when what came before the read of the source in order->queue, and the read itself, is over. Where it was not
-/// read ahead, as there was no memory for it, a mark takes that place, in in-order queues.
+/// Opens when the read of the source in order->queue, and all before it, is over. If there was no memory to read ahead,
+/// a marker in the in-order queue stands for the read.
 [[nodiscard]] std::unique_ptr<transfer::gate> make_queue_gate(device_order order);
 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services,

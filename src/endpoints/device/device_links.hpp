@@ -28,8 +28,8 @@ struct device_link {
     bridge::device_uuid uuid{};
     bool host_memory = false;
     cl::queue to_device, from_device;
-    /// For reads that wait on the device for commands of the program: in one of the queues above, all that comes behind
-    /// would wait with them, perhaps also what those commands wait for. Each is used by one read at a time.
+    /// Queues for reads that wait on the device for the program's commands, one read each at a time. In the queues
+    /// above, all behind such a read would wait too, perhaps even what those commands wait for.
     std::vector<cl::queue> ahead;
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good
@@ -40,7 +40,8 @@ struct device_link {
     time_point last_used;
 };
 
-/// Makes links on demand and lets go of them when nobody used them for a while, so that a released context goes.
+/// Makes links on demand. Releases them when nobody has used them for a while, so that a released context can be
+/// destroyed.
 class device_links final : public transfer::progress_source {
   public:
     device_links(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies)
@@ -54,8 +55,8 @@ class device_links final : public transfer::progress_source {
     /// Throws transfer_error.
     [[nodiscard]] std::shared_ptr<device_link> find(cl_context context, cl_device_id device);
 
-    /// Whether transfers to or from `device` may use windows now, and how other devices name it. Those of buffers that
-    /// are `in_window` may whatever kernels do.
+    /// The device's name if transfers to or from it may use windows now. Buffers that lie `in_window` may always,
+    /// whatever kernels do.
     [[nodiscard]] transfer::device_name name_of(cl_context context, cl_device_id device, bool in_window = false) const;
     [[nodiscard]] bridge_watch& bridge() { return m_bridge; }
     [[nodiscard]] link_window& window_of(device_link& link);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a device, which all its contexts share: where blocks from others arrive, and where its own begin their
-// way.
+// The windows of a device, shared by all its contexts: blocks from other devices arrive there, and its own leave from
+// there.
 #pragma once
 
 #include "base/clock.hpp"
@@ -30,9 +30,8 @@ class device_windows {
 
     /// Where blocks wait for the bridge; null if there is none to be had now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
-    /// Calls `begin` with room for `bytes` in departures(), which there must be: now, or in serve() once others have
-    /// given some back, and while not much is being copied there: what is there may leave before the next is even
-    /// enqueued.
+    /// Calls `begin` with room for `bytes` in departures(), which must exist: now, or in serve() once others have given
+    /// room back. While much is being copied there, it waits, so that blocks leave before more are enqueued.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
     /// A block is there, or never will be.
     void is_there(std::size_t bytes) { m_entering -= bytes; }
@@ -54,8 +53,8 @@ class device_windows {
   private:
     class arrival_memory;
 
-    /// Null if there is none to be had: the device's memory is full, or the option forbids it. Then it is not asked for
-    /// again for a while, as there are other ways.
+    /// Null if the device's memory is full or the option forbids it. Then nobody asks again for a while, because there
+    /// are other ways.
     [[nodiscard]] std::shared_ptr<bridge::known_window> make(std::size_t bytes, const char* what_for,
                                                              time_point& next_try);
 

@@ -14,8 +14,7 @@ namespace causeway::endpoints {
 /// cl::device_facts::hides_failed_waits.
 enum class on_failure { fail, fail_even_hidden, open };
 
-/// Makes the engine look again, at the gates of `command` and at all else, when `event` is complete, if the
-/// implementation calls back.
+/// Wakes the engine for the gates of `command` when `event` is complete, if the implementation calls back.
 void wake_when_complete(cl_event event, const std::shared_ptr<transfer::waker>& engine, std::uint64_t command);
 
 [[nodiscard]] std::unique_ptr<transfer::gate> make_event_gate(cl::event watched, on_failure meaning);

@@ -8,18 +8,18 @@
 
 namespace causeway::endpoints {
 
-/// Tries whether a device works on its buffers where maps have once shown them: whether what it writes is seen there,
-/// and what is written there is seen by it, while nothing is mapped. Never waits. Engine's thread only.
+/// Tries whether a device keeps its buffers at the addresses that maps have shown: while nothing is mapped, each side
+/// must see what the other writes there. Never waits. Engine's thread only.
 class in_place_trial {
   public:
-    /// Does nothing yet. `queue` is in order, and its own: reads would wait behind the maps.
+    /// Does nothing yet. `queue` is in order and used by nobody else, because reads would wait behind the maps.
     in_place_trial(cl::context context, cl_device_id device, cl::queue queue);
-    /// OpenCL may keep a mapped buffer, and its context, for good: the map ends first.
+    /// Ends the map first: OpenCL may keep a mapped buffer, and its context, for good.
     ~in_place_trial();
     in_place_trial(const in_place_trial&) = delete;
     in_place_trial& operator=(const in_place_trial&) = delete;
 
-    /// Goes on with the trial, where the device has come so far. True once it has passed.
+    /// Goes on with the trial if the device's last step is over. True once it has passed.
     [[nodiscard]] bool passed();
 
     /// Where `buffer` begins, if passed() and that is known or can be found out; else null, as for buffers that nobody

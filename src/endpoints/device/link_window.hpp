@@ -34,14 +34,13 @@ class link_window {
     /// Whether the device can have windows at all.
     [[nodiscard]] static bool possible(const bridge::windows& windows, cl_device_id device);
 
-    /// Where blocks that leave by the bridge wait for it, while that is held; none may be larger. Null if it is not to
-    /// be had now.
+    /// Memory in which blocks wait for the bridge, as long as the result is held; no block may be larger. Null if there
+    /// is none now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
 
-    /// Whether copies on the device wait for kernels just now. OpenCL's copies within a device run where kernels do
-    /// (NVIDIA driver 580: 1 MiB takes 14 us, and 4.3 ms beside a kernel of 4.9), those through the host on copy
-    /// engines: a program that hides its transfers behind kernels is better off with these. Found out by how long
-    /// copies take.
+    /// Whether copies on the device wait for kernels now, judged by how long copies take. OpenCL's copies within a
+    /// device run where kernels do (NVIDIA driver 580: 1 MiB takes 14 us, or 4.3 ms beside a kernel of 4.9). Copies
+    /// through the host run on copy engines, which is better for transfers behind kernels.
     [[nodiscard]] bool is_crowded() const { return m_clock.now() < m_crowded_until; }
 
     /// Memory for blocks that arrive; none if there is none to be had.

@@ -11,9 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// Chooses for each block whether it goes through this processor's caches, which is faster where the reader's processor
-/// shares one of them, or past them. Goes by how long its own copies take, as processors may move: a virtual machine's
-/// do. Engine's thread only.
+/// Chooses for each block whether it goes through this processor's caches or past them. Through them is faster if the
+/// reader's processor shares one. Judges by how long its own copies take, because threads and virtual processors move.
+/// Engine's thread only.
 class outward_copies {
   public:
     explicit outward_copies(const monotonic_clock& clock) : m_clock(clock) {}

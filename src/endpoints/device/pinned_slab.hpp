@@ -11,9 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// Where few bytes are copied to before a driver fetches them: for a rectangle out of ordinary memory that nobody waits
-/// for at once NVIDIA's (580) takes 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB,
-/// which are asked of the allocator when the first piece is wanted. Engine's thread only.
+/// Page-locked memory for small writes. From ordinary memory, a rectangle that does not block takes NVIDIA's driver
+/// (580) 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB, allocated when the first
+/// piece is wanted. Engine's thread only.
 class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
   public:
     static constexpr std::size_t page_bytes = 4096, pages = 64, bytes = pages * page_bytes;

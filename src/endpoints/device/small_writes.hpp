@@ -12,9 +12,8 @@ namespace causeway::endpoints {
 /// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its
 /// commands, by the device's compute engine, for which processes take turns: 150 us where two do so alternately. The
 /// same bytes as a rectangle of two rows go by a copy engine, in 19 us from one process to the other; where nobody else
-/// is there that costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). As long as no other process
-/// has said that it uses the device, the choice goes by how long writes take. One for each device of a context;
-/// engine's thread only.
+/// is there that costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Until another process says
+/// that it uses the device, the time of its writes decides. One for each device of a context; engine's thread only.
 class small_writes {
   public:
     enum class way { plain, two_rows };

@@ -10,11 +10,11 @@
 
 namespace causeway::endpoints {
 
-/// Of one range of one file that this user owns or may write to: of others the kernel does not say what is in the
-/// cache. Where several threads read blocks of a file, read(2) reads ahead for each in small folios; a fault on a
-/// mapping that asks for huge pages brings 2 MiB, in one folio where the file system has such
-/// (docs/decisions/0007-reading-files-for-a-device.md). Nobody looks into the mapping, so that a file that is cut off
-/// meanwhile does no harm. Any thread that may wait for the disk.
+/// For one range of a file that this user owns or may write to; of other files the kernel does not say what is in the
+/// cache. With several threads, read(2) reads ahead for each in small folios. A fault on a mapping that asks for huge
+/// pages brings 2 MiB, in one folio where the file system has such (docs/decisions/0007-reading-files-for-a-device.md).
+/// Nobody looks into the mapping, so that a file that is cut off meanwhile does no harm. Any thread that may wait for
+/// the disk.
 class cold_pages {
   public:
     explicit cold_pages(const file_range& whole) : m_whole(whole) {}
@@ -22,9 +22,9 @@ class cold_pages {
     cold_pages(const cold_pages&) = delete;
     cold_pages& operator=(const cold_pages&) = delete;
 
-    /// Whether the byte at `offset` of the range is not there. False if nobody says.
+    /// True if the byte at `offset` of the range is not in the cache; false if the kernel does not say.
     [[nodiscard]] bool lack(std::size_t offset);
-    /// Brings `bytes` from `offset` on, if they lack the first one. Whoever reads them finds out what failed.
+    /// Brings `bytes` from `offset` on, if the first one is missing. A failure shows when they are read.
     void bring(std::size_t offset, std::size_t bytes);
 
   private:

@@ -15,7 +15,7 @@
 
 namespace causeway::endpoints {
 
-/// A transfer of no more is copied from memory at once: handing it to a worker takes longer.
+/// A transfer of at most this size is copied from memory at once, because handing it to an I/O thread takes longer.
 inline constexpr std::size_t small_transfer = std::size_t{256} << 10;
 /// The same for one to a file, which takes longer.
 inline constexpr std::size_t small_write = std::size_t{64} << 10;
@@ -39,9 +39,8 @@ class file_blocks {
     void write(std::size_t offset, transfer::block_reference block, transfer::step& done);
     /// Of jobs for workers.
     [[nodiscard]] const transfer::job_origin& origin() const { return m_origin; }
-    /// Of those that write. Linux lets one writer at a time into the pages of a file: others take turns at its lock,
-    /// and bring the bytes through other processors' caches. Past the page cache, or where another machine or a disk is
-    /// waited for, many are faster.
+    /// How many may write at once. Linux lets one writer at a time into the pages of a file; more would wait at its
+    /// lock. Past the page cache, or where a disk or another machine is waited for, many are faster.
     [[nodiscard]] unsigned most_writers() const;
     /// False if whatever is done to the file may wait for another machine.
     [[nodiscard]] bool is_of_this_machine() const { return m_is_of_this_machine; }
@@ -59,8 +58,7 @@ class file_blocks {
     [[nodiscard]] bool is_read_at_once(std::size_t offset, std::span<std::byte> piece) const;
     /// By whoever drives the engine; nothing if a worker has to do it.
     [[nodiscard]] std::optional<transfer::outcome> read_here(std::size_t offset, std::span<std::byte> piece);
-    /// What could be written without waiting for a disk: nothing where the file system does not say (of Linux's xfs and
-    /// btrfs do).
+    /// What could be written without waiting for a disk; nothing unless the file system says so (xfs and btrfs do).
     [[nodiscard]] transfer::outcome written_at_once(std::size_t offset, std::span<const std::byte> block) const;
     /// In a worker.
     [[nodiscard]] transfer::outcome read_now(std::size_t offset, std::span<std::byte> piece);

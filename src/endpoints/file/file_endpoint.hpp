@@ -27,7 +27,7 @@ struct file_services {
 [[nodiscard]] std::unique_ptr<transfer::endpoint>
 make_descriptor_endpoint(file_services services, int fd, std::int64_t offset, std::size_t bytes, access mode);
 
-/// The offset of a descriptor that stands for the end of the file, wherever that is at the time of each write.
+/// The offset that means the end of the file at the time of each write.
 inline constexpr std::int64_t at_end_of_file = -0x0CA50001;
 
 /// Writes there, behind what other transfers have begun to append. Duplicates `fd`, or opens its file again in append

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing descriptors to the last byte, with errors that name the file, the place and the cause.
+// Reading and writing descriptors to the last byte, with errors that name the file, the offset and the cause.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -26,7 +26,7 @@ struct file_range {
     std::size_t bytes = 0;
 };
 
-/// The failure of a call `what` ("reading") of which the transfer's first `stopped` bytes are done.
+/// The failure of a call `what` ("reading") after the transfer's first `stopped` bytes.
 [[nodiscard]] failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error);
 [[nodiscard]] failure end_of_file(const file_range& whole, std::size_t stopped);
 
@@ -41,8 +41,8 @@ struct file_range {
 [[nodiscard]] transfer::outcome write_next(const file_range& whole, std::size_t offset,
                                            std::span<const std::byte> block, const std::atomic<bool>& cancelled);
 
-/// Closes `own`, through which `whole` was written: a file system of another machine may tell only now that it has no
-/// room. Blocking.
+/// Closes `own`, through which `whole` was written. A remote file system may report only now that it has no room.
+/// Blocking.
 [[nodiscard]] transfer::outcome close_written(descriptor own, const file_range& whole);
 
 } // namespace causeway::endpoints

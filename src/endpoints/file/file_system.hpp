@@ -20,9 +20,8 @@ namespace causeway::endpoints {
 /// "server:/home at /home"; empty if it says nothing.
 [[nodiscard]] std::string mounted_as(std::istream& mountinfo, const std::string& device, std::uint64_t mount);
 
-/// Whether a file system of this type (statfs(2)) is this machine's. What is done to a file of another one, or of FUSE,
-/// may wait for it: close(2) first sends there what has been written, which may take seconds, and tells only then that
-/// it failed.
+/// Whether a file system of this type (statfs(2)) is local. Calls on a remote file, or one of FUSE, may wait: close(2)
+/// first sends what was written, which may take seconds, and only then reports a failure.
 [[nodiscard]] bool is_of_this_machine(unsigned long type);
 
 /// Whether the lock of a file of this mode (stat(2)) and file system lets one writer at a time into its pages. ZFS

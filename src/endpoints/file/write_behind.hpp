@@ -14,10 +14,10 @@
 
 namespace causeway::endpoints {
 
-/// Of one transfer to one file. The kernel would begin much later by itself, and a program that then waits for its data
-/// to be on the disk (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2)
-/// without its waiting flags), for as long as the transfer need not wait for it at its end; a few transfers of a
-/// process have one, others leave it to the kernel. Errors stay for those who ask for them.
+/// One per transfer to a file. The kernel alone would begin much later, and a program that then waits for the disk
+/// (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2) without its waiting
+/// flags), and the transfer never waits for it at its end. A few transfers of a process have such a thread; others
+/// leave it to the kernel. Errors stay for whoever asks for them.
 class write_behind final : private transfer::step_owner {
   public:
     /// sync_file_range(2).

@@ -16,10 +16,10 @@
 
 namespace causeway::endpoints {
 
-/// Ranks are those of the job, and of this node. Before the first block goes into a window of another process, that one
-/// has offered it and this one has opened it, and said which of its devices fill it; until then messages take other
-/// ways. So nothing has to be undone under way. None of this goes through MPI: what is said of a window may be read
-/// after the program has freed the communicator that the window was wanted in. Engine's thread only.
+/// Ranks are those of the job, on this node. Before the first block, one process offers a window; the other opens it
+/// and says which of its devices fill it. Until then messages take other ways, so nothing has to be undone under way.
+/// None of this goes through MPI, because a window outlives the communicator that it was wanted in. Engine's thread
+/// only.
 class device_exchange {
   public:
     /// `windows` may be null: then there are none.

@@ -68,7 +68,7 @@ class message_index {
 
 /// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. If that one is
 /// still gated the message waits for it; a later receive that fits too gets neither it nor a later message of the same
-/// source. A gated receive may have its message early; until its gate opens it keeps its place, so that the message can
+/// source. A gated receive may have its message early. It keeps its turn until its gate opens, so that the message can
 /// still go to the next one.
 ///
 /// Each call looks only at receives and messages that it may have freed for each other, found by source and tag.
@@ -107,8 +107,7 @@ class message_matcher {
     using entries = std::pmr::map<std::uint64_t, entry>; // in order of enqueue
     using messages = std::pmr::map<std::uint64_t, message>; // in order of arrival
 
-    /// What may have become free for each other: those who would take a message that went, those who stood behind a
-    /// receive that went, or the messages of a receive that opened.
+    /// A change after which receives and messages may match: a message went, a receive went, or a receive opened.
     struct change {
         enum class of { message, receive, opening } what;
         int source, tag;
@@ -127,7 +126,7 @@ class message_matcher {
     /// The message that a receive has early is nobody's any more.
     void drop_early(entry& receive);
 
-    /// Follows changes up. What is matched may call this matcher: that is followed up by the outermost call.
+    /// Follows changes up. What is matched may call this matcher; the outermost call then follows that up, too.
     void settle();
     void follow(const change& up);
     /// Gives the message that arrived as that number to its receive, if it can have it.

@@ -28,28 +28,26 @@ namespace causeway::endpoints {
 
 /// What ranks tell each other, always on the space's highest tag, so that nobody's wildcard but ours meets it.
 ///
-/// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one is announced by
-/// `rts`; when its receive is there and holds memory for a block, it answers `cts` with a tag of its own choice
-/// and the block size; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender
-/// that gives up before `cts` says `withdraw` and hears `gone`, unless the answer to its RTS is on its way; one
-/// that gives up later, or gets `cts` after all, sends an empty block; a receiver that
-/// gives up says `stop` and takes what still comes, if anything does.
+/// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one begins with
+/// `rts`. When its receive is there and holds memory for a block, it answers `cts` with the block size and a tag of its
+/// own choice; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender that
+/// gives up before `cts` says `withdraw` and hears `gone`. If it gives up later, or gets `cts` after all, it sends an
+/// empty block. A receiver that gives up says `stop` and takes what still comes.
 ///
-/// Two ranks of a node may share a window: `cts` then names memory for the first block, and `grant` for each one
-/// after it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another
-/// `cts` without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
+/// Two ranks of a node may share a window: `cts` then names memory for the first block, and `grant` for each one after
+/// it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another `cts`
+/// without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
 /// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks
 /// have such windows open (device_exchange.hpp).
 ///
-/// What MPI refuses to send ends the send or the receive that says it, if it is `eager`, `rts` or `cts`;
-/// everything else, which the other rank waits for, is said again until MPI takes it. A rank whose listeners fail hears
-/// no more in that space: it says `abandon` for each RTS that is not answered, ends what else waits for others to
-/// speak, and says `deaf` to all. What has its CTS goes on, as it needs no more answers.
+/// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that says it fails. Everything else, which the
+/// other rank waits for, is repeated until MPI takes it. A rank whose listeners fail hears no more in that space. It
+/// says `abandon` for each RTS without an answer, ends what waits for others to speak, and says `deaf` to all. What has
+/// its CTS goes on, because it needs no more answers.
 ///
-/// Nothing in a header is believed: each number is checked against what has arrived, what was agreed and what there is
-/// here before it is used. A wrong one fails the transfer that it is about, or, if it is about none, is told and left
-/// out.
+/// Nothing in a header is believed: each number is checked before it is used. A wrong header fails its transfer. If it
+/// belongs to none, it is reported and skipped.
 struct wire_header {
     enum class kind : std::uint16_t {
         eager = 1,
@@ -111,7 +109,7 @@ static_assert(sizeof(wire_header) == 160);
 /// Of a message: MPI counts in int.
 inline constexpr std::size_t largest_block = std::size_t{1} << 30;
 
-/// What crosses a link between devices is there sooner without being carried along, but programs count on small
+/// Over a link between devices a message is faster without its bytes in the header. But programs count on small
 /// messages that leave before their receive comes, as MPI's do.
 inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;
 
@@ -242,14 +240,15 @@ class messenger final : public transfer::progress_source {
     void start(std::unique_ptr<control_send> spoken);
     void unsaid(std::unique_ptr<control_send> what, const failure& why);
     void repeat(time_point now);
-    /// Forgets messages that nobody takes. Their memory stays, as MPI does not say when it needs it no more.
+    /// Forgets messages that nobody takes. Their memory stays, because MPI does not say when it is done with it.
     template <class Which> void lose(Which which, const failure& why);
     /// To the other rank's listeners, not a block.
     [[nodiscard]] bool is_spoken(const control_send& which) const;
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
-    /// What a header says that no rank of ours does, if it does: such a message could match anything, or nothing.
+    /// What is wrong with a header that no rank of ours would send; empty if nothing is. Such a message could match
+    /// anything, or nothing.
     [[nodiscard]] const char* fault_of(const wire_header& header, std::size_t payload_bytes) const;
     /// The exchange that `number` stands for in a message from `source`; null if that is not the other side of it.
     [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;

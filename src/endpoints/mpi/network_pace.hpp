@@ -25,8 +25,8 @@ class network_pace {
     /// the network.
     std::uint64_t came(std::size_t bytes) { return m_came += bytes; }
 
-    /// Blocks of one message came one behind the other; so many `bytes` of this and other messages in the time `took`.
-    /// A message that was held up changes little: each one at most doubles or halves the blocks of the next.
+    /// Blocks of one message came back to back: `bytes` of this and other messages in the time `took`. A message at
+    /// most doubles or halves the blocks of the next, so that one that was held up changes little.
     void saw(std::uint64_t bytes, std::chrono::nanoseconds took) {
         if (took.count() <= 0) return;
         const double wanted = static_cast<double>(bytes) *

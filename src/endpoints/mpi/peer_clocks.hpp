@@ -9,9 +9,9 @@
 
 namespace causeway::endpoints {
 
-/// Every header says when it was said, and what the quickest header the other way took. The quickest one in each
-/// direction bounds the difference of two clocks from both sides; half of what lies between is the error at most.
-/// Clocks drift, so each estimate is of a few seconds. Engine's thread.
+/// Every header carries its time of sending and the least time that a header took the other way. The quickest in each
+/// direction bound the clocks' difference from both sides; the error is at most half the interval. Clocks drift, so an
+/// estimate covers a few seconds. Engine's thread.
 class peer_clocks {
   public:
     explicit peer_clocks(transfer::recorder& to) : m_to(to) {}

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank knows of the others: where they are, what their messages are of, and with whom memory is not shared.
+// What a rank knows of the others: where they are, which memory their messages come from, and who cannot share memory.
 #pragma once
 
 #include "base/options.hpp"
@@ -37,10 +37,10 @@ class peer_table {
     /// The communicator goes.
     void close(int space);
 
-    /// What the tuner knows messages with `peer` as; empty until something was heard of it. Lives as long as this.
+    /// The tuner's resource for messages with `peer`; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view resource_of(int space, int peer) const;
-    /// The end of the last message at `peer`, in that direction, if that is on this node and memory can be shared with
-    /// it, as far as is known; else host. For any_source the least of all ranks that were heard.
+    /// The kind of end that the last message in that direction had at `peer`, if it is on this node and memory can be
+    /// shared; else host. For any_source the least able of all ranks that were heard.
     [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
     [[nodiscard]] end_kind near_sender(int space, int peer) { return near(space, peer, &peer::sends); }
     /// See network_pace: a block from `peer` came, and those of one message have come.

@@ -22,9 +22,9 @@ struct block_address {
 };
 
 /// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size
-/// share segments, as each segment costs a descriptor. There is no further segment while one has a free block of the
-/// size, and none is larger than a sixteenth of the option staging or one block: of each size, little more than the
-/// pool has is page-locked.
+/// share segments, because each segment costs a descriptor. A new segment is made only when none has a free block of
+/// that size. It is at most a sixteenth of the option staging, or one block: so little more than the pool's memory is
+/// page-locked.
 class window_allocator final : public transfer::staging_allocator {
   public:
     /// `device` may be null: ordinary memory is as good.
@@ -39,7 +39,7 @@ class window_allocator final : public transfer::staging_allocator {
 
     /// Of a block that allocate() gave.
     [[nodiscard]] block_address address_of(const std::byte* memory) const;
-    /// Nobody knows when the process that was told of the block stops writing to it: it is used no more.
+    /// The block is used no more, because nobody knows when the other process stops writing to it.
     void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Bytes that a PE gathers from the heaps of all once all are there, as an endpoint.
+// A source of the bytes that a PE gathers from all heaps once all PEs have come.
 #pragma once
 
 #include "endpoints/symmetric/meeting.hpp"
@@ -12,7 +12,7 @@
 
 namespace causeway::endpoints {
 
-/// So many bytes of a PE's heap; they follow one another in the PE that gathers.
+/// A piece of a PE's heap. The PE that gathers puts pieces one behind the other.
 struct heap_piece {
     int pe = 0;
     std::size_t offset = 0, bytes = 0;
@@ -21,7 +21,7 @@ struct heap_piece {
 /// What all PEs do in one collective command.
 struct collective {
     meeting_purpose purpose; ///< of so many meetings as it needs: one before, one behind, and one more behind `compute`
-    /// What this PE gathers, and where: asked once all have come, and may then ask what they brought.
+    /// The pieces that this PE gathers. Called once all have come, when it can see what they brought.
     std::function<std::vector<heap_piece>(const meeting_turn& met)> pieces;
     /// Reads part of a piece into `to`, and tells of the end; null where this PE reads all heaps itself.
     std::function<void(const heap_piece& part, std::byte* to, std::function<void(const failure&)> then)> fetch;

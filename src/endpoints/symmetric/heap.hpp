@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A symmetric heap as one of its processing elements (PEs) sees it: the memory of all, and who waits for what in its
-// own.
+// A symmetric heap as one processing element (PE) sees it: the memory of all PEs, and the waits in its own.
 #pragma once
 
 #include "base/clock.hpp"
@@ -28,7 +27,7 @@ struct heap_control {
     struct alignas(64) head {
         std::uint32_t state;
     };
-    /// Of one PE at one meeting, written by that PE. Two, in turn: nobody is more than one meeting ahead.
+    /// One PE's arrival at a meeting, written by that PE. Two in turn suffice: nobody is more than one meeting ahead.
     struct alignas(64) arrival {
         std::uint64_t number; ///< of the meeting, from 1; written last
         std::uint64_t purpose, value;
@@ -47,7 +46,7 @@ struct heap_control {
 /// One PE's part of a heap, as far as it is mapped here.
 struct heap_member {
     std::byte* control = nullptr; ///< null on another node
-    std::byte* memory = nullptr;  ///< the heap itself; null if this PE does not reach it
+    std::byte* memory = nullptr; ///< the heap itself; null if this PE does not reach it
     comm::process_watch process;
     int number = 0; ///< of the process, for error texts
     bool has_left = false; ///< as a message has told; see also heap_control
@@ -81,13 +80,13 @@ class heap {
     [[nodiscard]] heap_waits& waits() { return m_waits; }
     [[nodiscard]] operation_order& order() { return m_order; }
 
-    /// Why nothing can be done with `pe` any more, if so. Asks the kernel now and then only.
+    /// Why nothing can be done with `pe` any more; empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure trouble_with(int pe, time_point now);
-    /// Why what waits for others may wait for ever, if so: one is dead, or all have left.
+    /// Why a wait for others may never end: one is dead, or all have left. Empty if neither.
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` does not answer any more, if so: it is dead, or has left.
     [[nodiscard]] failure absence_of(int pe, time_point now);
-    /// Why a meeting may not come about, if so: one that has not come to it is dead, or has left.
+    /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
     /// This PE takes part no more. Any thread.
     void leave();
@@ -103,7 +102,8 @@ class heap {
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
     [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
-    /// Why there is none any more, if so: nobody is to be two meetings ahead of those who still look at an earlier one.
+    /// Why there are no more meetings; empty if there are. Nobody may be two meetings ahead of a PE that still looks at
+    /// an earlier one.
     [[nodiscard]] const failure& end_of_meetings() const { return m_end_of_meetings; }
     void end_meetings(const failure& why) {
         if (!m_end_of_meetings) m_end_of_meetings = why;
@@ -152,7 +152,7 @@ class heap_waiter {
     ~heap_waiter() = default;
 };
 
-/// All that an engine waits for in heaps. Nobody tells it of a word that has changed: it looks.
+/// All waits of an engine in heaps. It polls: nobody tells it that a word has changed.
 class heap_waits final : public transfer::progress_source {
   public:
     void add(heap_waiter& which) { m_all.push_back(&which); }

@@ -19,16 +19,16 @@ struct meeting_purpose {
     int times = 1;            ///< how often the command meets
 };
 
-/// A PE's coming to the meetings of one command, which it does in its turn also if its command has failed: the others
-/// wait for it. Engine's thread only.
+/// Takes a PE to the meetings of one command, in its turn. It comes even if the command has failed, because the others
+/// wait. Engine's thread only.
 class meeting_turn final : private heap_waiter, public std::enable_shared_from_this<meeting_turn> {
   public:
     meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose);
 
     /// Takes its turn in the order of enqueue.
     void join() { m_turn.join(); }
-    /// Comes to the next meeting. `over` is told of the end, unless drop() comes before. A failure is that of the whole
-    /// command: then it comes to those that are left by itself.
+    /// Comes to the next meeting. `over` is told of its end, unless drop() comes before. A failure is the whole
+    /// command's: then it comes to the remaining meetings by itself.
     void come(std::function<void(const failure&)> over);
     /// The command has ended without it.
     void drop();

@@ -52,7 +52,7 @@ struct heap_atomic {
     atomic_operation what = atomic_operation::fetch;
     std::uint64_t operand = 0, compared = 0;
 };
-/// Carries it out on a word that other processes work on, too; what was there before.
+/// Applies the operation to a word that other processes also change; returns what was there before.
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
 
 /// The target of a put. Its bytes, then the signal, are visible to the other PE when the transfer is complete.

@@ -21,15 +21,15 @@ class word_table {
 
     /// The value of a word of `bytes`; null if it is not kept here, or not yet. Any process.
     [[nodiscard]] std::byte* find(std::size_t offset, std::size_t bytes) const;
-    /// Whether some word of the range is kept here, or will be. Any process. One that has changed the device's memory
-    /// and sees none may rely on it that the owner reads that memory later.
+    /// Whether some word of the range is kept here, or will be. Any process. If a process has changed the device's
+    /// memory and then sees none, the owner will read that memory later.
     [[nodiscard]] bool overlaps(std::size_t offset, std::size_t bytes) const;
 
     // The owner.
 
     [[nodiscard]] bool knows(std::size_t offset, std::size_t bytes) const { return slot_of(offset, bytes) != nullptr; }
-    /// From now on others see that the word will be kept. False if there is no room, or if words that overlap it are
-    /// kept; from then on overlaps() is true of everything.
+    /// From now on others see that the word will be kept. False if there is no room, or if overlapping words are kept;
+    /// then overlaps() is true for every range.
     [[nodiscard]] bool begin(std::size_t offset, std::size_t bytes);
     /// It is kept, with this value.
     void keep(std::size_t offset, std::size_t bytes, std::uint64_t value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Staged: blocks of staging memory, filled by the source and emptied by the target. It is for any two ends, and a flow
-// may take its first block before its turn.
+// Staged: blocks of staging memory, filled by the source and emptied by the target. It suits any two ends. A flow may
+// take its first block while its command is still gated.
 #pragma once
 
 #include "transfer/carrier.hpp"
@@ -19,8 +19,8 @@ class staged_carrier final : public carrier {
     [[nodiscard]] std::optional<block_memory> acquire(std::size_t offset) override;
     void release(block_memory memory) override { m_share.release(memory.first); }
 
-    /// For the first block, while the command is still gated, or while the target is not open; see staging_share. Null
-    /// if there is none; what fails is tried again by secure(), and reported there.
+    /// The first block while the command is gated or the target is not open; see staging_share. Null if there is none.
+    /// secure() tries again and reports failures.
     [[nodiscard]] block_memory acquire_ahead();
     [[nodiscard]] block_memory acquire_early();
     [[nodiscard]] bool waits_to_be_early() const { return m_share.waits_to_be_early(); }

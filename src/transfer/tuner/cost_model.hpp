@@ -26,9 +26,9 @@ struct pipeline {
     }
 };
 
-/// Seconds for `bytes` in blocks, at most `depth` of them in flight. Of every stage: what comes before its first block,
-/// all of its own work, what comes after its last block; the slowest counts. With one block in flight, or only one
-/// block, that is the sum of all stages; with many it is the slowest stage, a fill and a drain.
+/// Seconds for `bytes` in blocks, at most `depth` of them in flight. A stage takes the time before its first block, its
+/// own work, and the time after its last block; the slowest stage counts. With one block in flight that is the sum of
+/// all stages. With many it is the slowest stage, a fill and a drain.
 [[nodiscard]] double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t block_bytes, unsigned depth);
 
 } // namespace causeway::transfer

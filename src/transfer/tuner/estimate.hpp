@@ -16,8 +16,7 @@ class estimate {
 
     /// Seconds for `bytes` by `chosen`; nothing if a stage is unknown.
     [[nodiscard]] std::optional<double> seconds(const plan& chosen, std::size_t bytes) const;
-    /// Seconds of the slowest stage alone, at its full speed, on the way that `chosen` goes, whatever else the plan
-    /// says; nothing if a stage is unknown.
+    /// Seconds of the slowest stage on the route of `chosen`, alone and at full speed. Empty if a stage is unknown.
     [[nodiscard]] std::optional<double> limit(const plan& chosen, std::size_t bytes) const;
 
   private:

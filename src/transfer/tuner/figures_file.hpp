@@ -28,13 +28,12 @@ class figures_file {
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    /// The figures of this machine that are younger than thirty days. Of a file that is damaged, of a later version or
-    /// unreadable nothing; then `problem` says so. One of an earlier version counts as none. `now` is in seconds since
-    /// 1970.
+    /// The figures of this machine that are younger than thirty days. None if the file is damaged, unreadable or of a
+    /// later version; `problem` says so. A file of an earlier version counts as none. `now` is in seconds since 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
-    /// Adds `stages` to what is there, the younger figure of each stage winning, and replaces the
-    /// old file at once. What went wrong, or an empty text. A file of a later version stays as it is.
+    /// Adds `stages` to what is there and replaces the file in one step; of each stage the younger figure wins. Returns
+    /// what went wrong, or an empty text. A file of a later version stays as it is.
     [[nodiscard]] std::string save(const std::vector<known_stage>& stages, std::int64_t now) const;
 
     /// Removes it. What went wrong, or an empty text.

@@ -36,7 +36,7 @@ class flow_timer {
     [[nodiscard]] sample_pair map_sample(side where, std::size_t map_bytes) const;
 
   private:
-    /// Only operations that ended in the company in which they began: in between, others came and went alike.
+    /// Counts only operations that ended beside as many others as they began with.
     struct group {
         double operations = 0, bytes = 0, seconds = 0, company = 0;
     };

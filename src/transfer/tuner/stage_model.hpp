@@ -30,9 +30,9 @@ enum class operation : unsigned char {
 inline constexpr std::array<std::string_view, 11> operation_names = {
     "copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window", "link", "link in"};
 
-/// The time of an operation alone, at seven sizes: a curve and no line, as caches, thresholds and the pauses between
-/// looks at the device bend it. And what several at once take: each of them at least `gap`, and its bytes at `ceiling`
-/// per second. All positive; no time is shorter for more bytes.
+/// The time of one operation alone, at seven sizes: a curve, because caches, thresholds and polling pauses bend it. Of
+/// several at once each takes at least `gap` seconds, and its bytes move at `ceiling` bytes per second. All values are
+/// positive; times never fall with size.
 struct stage_model {
     static constexpr std::size_t points = 7;
     [[nodiscard]] static constexpr double size_of(std::size_t point) {
@@ -49,12 +49,12 @@ struct stage_model {
     [[nodiscard]] double seconds(double bytes) const;
     /// What one of several at once adds to their time.
     [[nodiscard]] double share(double bytes) const { return gap + bytes / ceiling; }
-    /// Of the smallest operation, and of what a large one takes more than a smaller one.
+    /// The fit: latency from the smallest operation, bandwidth from what a large one takes more than a smaller one.
     [[nodiscard]] double latency() const { return seconds_at.front(); }
     [[nodiscard]] double bandwidth() const;
 };
 
-/// Operations of about `bytes` that took `seconds` each, in the company of `company` (this one included) all the time.
+/// Operations of about `bytes` that took `seconds` each while `company` of them, itself included, were under way.
 struct stage_sample {
     double bytes = 0, seconds = 0;
     double company = 1;
@@ -72,17 +72,15 @@ class sample_pair {
     std::size_t m_count = 0;
 };
 
-/// Of several runs of one plan one of the faster ones, as what other programs took is not the stage's. Of a plan of
-/// several blocks at once what they show in company: one that was alone there waited for the other end's blocks, which
-/// the engine may make by itself.
+/// Takes one of the faster of several runs of a plan, because other programs slow some down. Of a plan with several
+/// blocks at once only blocks in company count: one alone was waiting for the other end.
 void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::vector<stage_sample>& into);
 
-/// The curve through samples of operations alone, and gap and ceiling by those in company; without these operations
-/// follow one another.
+/// Fits the curve to samples of operations alone, gap and ceiling to samples in company. Without the latter, operations
+/// are taken to follow one another.
 [[nodiscard]] stage_model fit(operation what, std::span<const stage_sample> samples);
 
-/// Moves `known` a part of the way to what `seen` says, about that size. One sample, however wrong, changes no time by
-/// more than a quarter.
+/// Moves `known` part of the way to `seen`, near that size. One sample changes no time by more than a quarter.
 void correct(stage_model& known, const stage_sample& seen);
 
 } // namespace causeway::transfer

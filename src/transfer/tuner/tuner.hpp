@@ -26,7 +26,7 @@ struct known_stage {
     std::int64_t measured = 0; ///< when it was measured last; 0 if all that is known is from transfers
 };
 
-/// What was measured later counts, however often transfers have corrected the other.
+/// The later measurement wins, however often transfers have corrected the other.
 [[nodiscard]] bool is_younger(const known_stage& one, const known_stage& other);
 
 /// The values of the option `tuner`.
@@ -48,7 +48,7 @@ class tuner {
     [[nodiscard]] const monotonic_clock& clock() const { return m_clock; }
     [[nodiscard]] std::int64_t today() const { return m_calendar(); }
 
-    /// What plans are chosen by. Follows corrections when they have added up to something.
+    /// The model that plans are chosen by. Follows corrections once they add up to 8 %.
     [[nodiscard]] std::optional<stage_model> find(std::string_view resource, operation what) const;
     /// Changes when find() does.
     [[nodiscard]] std::uint64_t version() const { return m_version.load(std::memory_order_acquire); }
