@@ -20,6 +20,10 @@ const members& members_of(const char* call, shmem_team_t team) {
 members active_set(const char* call, int start, int log_stride, int size) {
     auto& all = job::required(call);
     const members who{start, 1 << log_stride, size};
+    if (start < 0 || size < 1 || who.world(size - 1) >= all.pes())
+        give_up(call, "the active set of " + std::to_string(size) + " PEs from " + std::to_string(start) +
+                          " on, at distances of " + std::to_string(1 << log_stride) + ", does not fit: there are " +
+                          std::to_string(all.pes()) + " PEs");
     if (who.index_of(all.pe()) < 0) give_up(call, "this PE is not in the active set");
     return who;
 }

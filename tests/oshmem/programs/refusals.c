@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+static long number;
+
 int main(int count, char** words) {
     const char* what = count > 1 ? words[1] : "";
     long local = 0;
@@ -12,6 +14,7 @@ int main(int count, char** words) {
     shmem_init();
     if (strcmp(what, "local") == 0) shmem_long_p(&local, 1, 0);
     if (strcmp(what, "pe") == 0) shmem_long_p(shmem_malloc(8), 1, 17);
+    if (strcmp(what, "set") == 0) shmem_long_max_to_all(&number, &number, 1, 0, 0, 4, NULL, NULL);
     if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0) shmem_global_exit(7);
     if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1) raise(SIGKILL);
     shmem_barrier_all();
