@@ -35,7 +35,8 @@ std::string described(const options& settings) {
                        {"description", description_of(row)},
                        {"from", origins[from]}});
     }
-    return all.dump();
+    // Names of files need not be text of any kind.
+    return all.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 } // namespace
