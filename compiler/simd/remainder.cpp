@@ -19,6 +19,7 @@
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 #include <llvm/Transforms/Utils/Local.h>
@@ -168,11 +169,14 @@ Value* remainder::advanced(PHINode& phi, Loop& loop, Value* start, Value* iterat
 void remainder::replace_inductions(Loop& loop, PHINode& counter) {
     BasicBlock* header = loop.getHeader();
     BasicBlock* preheader = loop.getLoopPreheader();
-    SmallVector<PHINode*, 4> phis;
+    SmallVector<WeakVH, 4> phis;
     for (PHINode& phi : header->phis())
         if (&phi != &counter) phis.push_back(&phi);
-    IRBuilder<> builder(header, header->getFirstInsertionPt());
-    for (PHINode* phi : phis) {
+    for (const WeakVH& each : phis) {
+        auto* phi = cast_or_null<PHINode>(each);
+        if (!phi) continue; // went with another that it alone needed
+        // Anew each time: in a loop of one block, the first instruction may go with its induction.
+        IRBuilder<> builder(header, header->getFirstInsertionPt());
         Value* value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder);
         if (!value) continue;
         m_evolution.forgetValue(phi);

@@ -42,6 +42,13 @@
         MAYBE_ALIASED(T);                                                                                              \
         while (n-- > 0) *c++ = *a++ * *b++;                                                                            \
     }                                                                                                                  \
+    KERNEL(copy_down_##T) {                                                                                            \
+        MAYBE_ALIASED(T);                                                                                              \
+        unsigned left = (unsigned)n;                                                                                   \
+        if (left > 0) do                                                                                               \
+                *c++ = *a++;                                                                                           \
+            while (--left);                                                                                            \
+    }                                                                                                                  \
     KERNEL(at_least_once_##T) {                                                                                        \
         RESTRICTED(T);                                                                                                 \
         long i = 0;                                                                                                    \
@@ -292,11 +299,11 @@
 
 #define RUN_TIME_ROW(T)                                                                                                \
     ROW(add_##T, T), ROW(add_int_counter_##T, T), ROW(add_unsigned_counter_##T, T), ROW(add_byte_counter_##T, T),      \
-        ROW(from_two_##T, T), ROW(walk_##T, T), ROW(at_least_once_##T, T), ROW(scale_in_place_##T, T),                 \
-        ROW(in_place_alone_##T, T), ROW(overlapping_##T, T), ROW(distance_sixteen_##T, T), ROW(distance_five_##T, T),  \
-        ROW(reversed_##T, T), ROW(downwards_##T, T), ROW(condition_##T, T), ROW(either_##T, T),                        \
-        ROW(neighbours_##T, T), ROW(one_factor_##T, T), ROW(constant_##T, T), ROW(counted_##T, T), ROW(halves_##T, T), \
-        ROW(every_third_##T, T), ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T),                     \
+        ROW(from_two_##T, T), ROW(walk_##T, T), ROW(copy_down_##T, T), ROW(at_least_once_##T, T),                      \
+        ROW(scale_in_place_##T, T), ROW(in_place_alone_##T, T), ROW(overlapping_##T, T), ROW(distance_sixteen_##T, T), \
+        ROW(distance_five_##T, T), ROW(reversed_##T, T), ROW(downwards_##T, T), ROW(condition_##T, T),                 \
+        ROW(either_##T, T), ROW(neighbours_##T, T), ROW(one_factor_##T, T), ROW(constant_##T, T), ROW(counted_##T, T), \
+        ROW(halves_##T, T), ROW(every_third_##T, T), ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T), \
         ROW(largest_##T, T), ROW(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T),                        \
         ROW(index_after_##T, T), ROW(until_##T, T), ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T),
 #define INTEGER_ROW(T) ROW(bits_##T, T), ROW(divide_##T, T), ROW(shift_##T, T),

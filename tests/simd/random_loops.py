@@ -8,6 +8,7 @@ What a seed gives is the same everywhere; a difference prints the loop.
 import argparse
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -142,6 +143,13 @@ class loop:
             head = f"for (int r = 0; r < 3; ++r) for ({counter} i = 64; i < 64 + {length}; ++i)"
         else:
             head = f"for ({counter} i = 64; i < 64 + {length}; i += {self.step})"
+        loop = f"{head} {{ {body} }}"
+        if self.step == 1 and head.startswith(f"for ({counter} ") and rng.random() < 0.2:
+            # Pointers that walk while a number falls to nought.
+            walking = re.sub(r"\bp(\d)\[i(?:([+-]\d+))?\]", lambda found: f"q{found[1]}[{found[2] or 0}]", body)
+            walkers = " ".join(f"{t} *q{a} = p{a} + 64;" for a, t in enumerate(self.types))
+            loop = (f"{walkers} {counter} i = 64, m = {length};\n    if (m > 0) do {{ {walking} ++i, ++q0, ++q1, ++q2, ++q3; }} "
+                    f"while ({rng.choice(['--m', '--m > 0'])});")
         # Pointers that may name one array, or promise that they do not.
         place = [f"array[{a}].{self.types[a]}" for a in range(4)]
         if rng.random() < 0.2 and self.types[0] == self.types[1]:
@@ -152,7 +160,7 @@ class loop:
         results = " ".join(f"{{ u64 b = 0; memcpy(&b, &s{k}, sizeof s{k}); result = result * 31 + b; }}"
                            for k in range(len(self.sums)))
         return (f"__attribute__((noinline)) static void {self.name}_({arguments}, int n) {{ (void)n, (void)p0, (void)p1, (void)p2, (void)p3; "
-                f"{variables}\n    {head} {{ {body} }}\n    {results}\n}}\n"
+                f"{variables}\n    {loop}\n    {results}\n}}\n"
                 f"static void {self.name}(int n) {{ {self.name}_({', '.join(place)}, n); }}\n")
 
 

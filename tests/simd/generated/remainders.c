@@ -77,3 +77,13 @@ void may_run_at_once(float *c, const float *a, const float *b, int n) {
     for (int i = 0; i < n; i++)
         c[i] = a[i] + b[i];
 }
+
+// The instruction before which inductions are made anew goes with one of them.
+// wide-LABEL: {{^}}copy_down:
+// wide: vmovdqu8 {{.*}}{%k
+// wide: retq
+void copy_down(unsigned char *c, const unsigned char *a, unsigned n) {
+    do
+        *c++ = *a++;
+    while (--n);
+}
