@@ -214,8 +214,32 @@ def test_page(given):
     assert study["processes"][0]["kernels"] and "src=" not in text and "http" not in text.replace("http://www.w3.org/2000/svg", "")
 
 
+def test_timeline(given):
+    """Each command that was timed is a slice of the timeline, which the other tools read."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, page, told = (pathlib.Path(folder) / name for name in ("timeline.json", "timeline.html", "study.json"))
+        run(given, "--timeline", path, "-o", told, "--", given.vectors)
+        events = json.loads(path.read_text())["traceEvents"]
+        (process,) = json.loads(told.read_text())["processes"]
+        summary = json.loads(subprocess.run([given.program, "trace", "summary", "--json", path], capture_output=True, check=True).stdout)
+        subprocess.run([given.program, "trace", "view", "-o", page, path], check=True, capture_output=True)
+        assert "square" in page.read_text()
+    slices = [event for event in events if event["ph"] == "X"]
+    for kernel in process["kernels"]:
+        timed = sum(size["timed"] for size in kernel["sizes"])
+        mine = [each for each in slices if each["name"] == kernel["kernel"]]
+        assert len(mine) == timed > 0, (kernel, len(mine))
+        assert abs(sum(each["dur"] for each in mine) / 1e6 - kernel["seconds"]) < 1e-6 * len(mine) + 1e-3 * kernel["seconds"]
+    lanes = {}
+    for each in sorted(slices, key=lambda one: one["ts"]):
+        assert each["ts"] >= lanes.get(each["tid"], 0) - 0.001, each
+        lanes[each["tid"]] = each["ts"] + each["dur"]
+    (rank,) = summary["ranks"]
+    assert rank["commands"] == len(slices) and rank["ended"], rank
+
+
 def test_paper(given):
-    """Every figure has its rows, and every finding a verdict."""
+    """Every figure and table has its rows, and every finding a verdict."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "paper.json"
         run(given, "--paper", "--seconds", "0.001", "-o", path, "--page", path.with_suffix(".html"), timeout=570)
@@ -234,6 +258,10 @@ def test_paper(given):
         assert abs(steps[("10", "Square 2000", "1")] - kernel / whole) < 1e-4
         # One group for each item has to be begun each time.
         assert steps[("15", "Square 2000", "1000")] < steps[("15", "Square 2000", "100")]
+    entries = {(each["table"], each["application"], each["column"]): each["text"] for each in told["tables"]}
+    assert entries[("3", "Reduction 640000", "local")] == "256" and entries[("4", "CP", "global")] == "64x512"
+    assert entries[("5", "Square 10000", "100x")] == "100"
+    assert [each["text"] for each in told["tables"] if each["application"] == "Matrixmul 256" and each["table"] == "6"][0] == "16x16"
     inside = page.split('<script type="application/json" id="paper">')[1].split("</script>")[0]
     assert json.loads(inside) == told and "src=" not in page
     assert len(told["findings"]) == 7

@@ -2,7 +2,10 @@
 // The program behind `causeway study --paper`: measures on every OpenCL device, prints tables and verdicts.
 #include "study/paper/counting.hpp"
 #include "study/paper/figures.hpp"
+#include "study/paper/schedule.hpp"
 
+#include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -12,6 +15,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace {
 
@@ -36,8 +40,16 @@ std::string json_text(const paper::rows& all, const judgements& judged) {
              << ", \"seconds\": " << each.seconds << ", \"value\": " << each.value
              << (i + 1 < all.size() ? "},\n" : "}\n");
     }
-    text << "], \"findings\": [\n";
+    text << "], \"tables\": [\n";
     bool is_first = true;
+    for (const auto& each : paper::tables()) {
+        text << (is_first ? "" : ",\n") << "{\"table\": " << quoted(each.table)
+             << ", \"application\": " << quoted(each.application) << ", \"column\": " << quoted(each.column)
+             << ", \"text\": " << quoted(each.text) << "}";
+        is_first = false;
+    }
+    text << "\n], \"findings\": [\n";
+    is_first = true;
     for (const auto& [device, verdicts] : judged)
         for (const auto& each : verdicts) {
             text << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device)
@@ -67,23 +79,42 @@ std::string page_of(const std::string& frame, std::string json) {
     return page.replace(place, mark.size(), json);
 }
 
-/// Series as lines, the points of one behind each other.
+/// Figure by figure, each series as a line.
 void print(const paper::rows& all, std::size_t from) {
-    std::string figure, series;
-    for (std::size_t i = from; i < all.size(); ++i) {
-        const auto& each = all[i];
-        if (each.figure != figure)
-            std::printf("\n  figure %s%s", each.figure.c_str(),
-                        each.figure.starts_with("3-7") ? " (shares)"
-                        : each.seconds == 0            ? " (instructions)"
-                                                       : "");
-        if (each.figure != figure || each.series != series) std::printf("\n    %-24s", each.series.c_str());
-        std::printf(each.value < 1000 ? "  %s: %.2f" : "  %s: %.0f", each.x.c_str(), each.value);
-        figure = each.figure;
-        series = each.series;
+    std::vector<std::string> figures;
+    for (std::size_t i = from; i < all.size(); ++i)
+        if (std::find(figures.begin(), figures.end(), all[i].figure) == figures.end()) figures.push_back(all[i].figure);
+    for (const auto& figure : figures) {
+        std::printf("\n  %s%s", std::isdigit(figure.front()) != 0 ? "figure " : "", figure.c_str());
+        std::string series;
+        for (std::size_t i = from; i < all.size(); ++i) {
+            const auto& each = all[i];
+            if (each.figure != figure) continue;
+            if (series.empty())
+                std::printf("%s", figure.starts_with("3-7") ? " (shares)" : each.seconds == 0 ? " (instructions)" : "");
+            if (each.series != series) std::printf("\n    %-24s", each.series.c_str());
+            std::printf(each.value < 1000 ? "  %s: %.2f" : "  %s: %.0f", each.x.c_str(), each.value);
+            series = each.series;
+        }
     }
     std::printf("\n");
     std::fflush(stdout);
+}
+
+void print_tables() {
+    std::string table, application;
+    for (const auto& each : paper::tables()) {
+        if (each.table != table) std::printf("\n  table %s", each.table.c_str());
+        if (each.table != table || each.application != application)
+            std::printf("\n    %-24s", each.application.c_str());
+        if (each.table == "6")
+            std::printf("  %s", each.text.c_str()); // the columns have no names
+        else
+            std::printf("  %s: %s", each.column.c_str(), each.text.c_str());
+        table = each.table;
+        application = each.application;
+    }
+    std::printf("\n");
 }
 
 void count(std::size_t nth, const std::string& device, const paper::effort& spent, paper::rows& all) {
@@ -98,23 +129,28 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
     paper::rows all;
     judgements judged;
     std::vector<std::pair<std::string, bool>> devices;
-    paper::measure_affinity(spent, all);
-    print(all, 0);
+    print_tables();
+    // Each part is told when it is done: the whole takes minutes.
+    const auto told = [&all](const auto& part) {
+        const auto before = all.size();
+        part();
+        print(all, before);
+    };
+    told([&] { paper::measure_affinity(spent, all); });
     const auto found = paper::all_devices();
     if (found.empty()) throw std::runtime_error("there is no OpenCL device");
     std::size_t nth = 0;
     for (const auto& [platform, raw] : found) {
-        const auto before = all.size();
         paper::device on(platform, raw);
         std::printf("\n%s\n", on.name().c_str());
+        std::fflush(stdout);
         devices.emplace_back(on.name(), on.is_cpu());
-        paper::measure_calls(platform, raw, spent, all);
-        paper::measure_scheduling(on, spent, all);
-        paper::measure_memory(on, spent, all);
-        if (on.is_cpu()) paper::measure_vectors(on, spent, all);
-        if (on.is_cpu()) count(nth, on.name(), spent, all);
+        told([&] { paper::measure_calls(platform, raw, spent, all); });
+        told([&] { paper::measure_scheduling(on, spent, all); });
+        told([&] { paper::measure_memory(on, spent, all); });
+        if (on.is_cpu()) told([&] { paper::measure_vectors(on, spent, all); });
+        if (on.is_cpu()) told([&] { count(nth, on.name(), spent, all); });
         ++nth;
-        print(all, before);
     }
     for (const auto& [name, is_cpu] : devices) {
         judged.emplace_back(name, paper::verdicts(name, is_cpu, all));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tables 5 and 6 of the paper.
+// Tables 3 to 6 of the paper.
 #include "study/paper/schedule.hpp"
 
 #include <algorithm>
@@ -74,6 +74,27 @@ std::vector<scheduled> schedule(const std::vector<application>& all) {
                     made.push_back({each.figure, shape_text(local), of, of.global, local,
                                     of.kernel == "matrixmul" ? "-D TILE=" + std::to_string(local.front()) : ""});
         }
+    return made;
+}
+
+std::vector<entry> tables() {
+    std::vector<entry> made;
+    const auto all = applications();
+    for (const auto& of : all) {
+        if (of.name == "ILP" || of.name == "Chain") continue; // the paper has them in figures alone
+        const auto* const table = is_parboil(of) ? "4" : "3";
+        made.push_back({table, of.name, "kernel", of.kernel});
+        made.push_back({table, of.name, "global", shape_text(of.global)});
+        made.push_back({table, of.name, "local", shape_text(of.local)});
+    }
+    for (const auto& one : schedule(all)) {
+        if (one.figure == "13") continue;
+        if (one.is_of_items())
+            made.push_back({"5", one.of.name, one.x == "1" ? "base" : one.x + "x", shape_text(one.global)});
+        else
+            made.push_back({"6", one.of.name, "local", one.x});
+    }
+    std::stable_sort(made.begin(), made.end(), [](const auto& a, const auto& b) { return a.table < b.table; });
     return made;
 }
 

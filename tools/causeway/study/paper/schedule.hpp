@@ -20,4 +20,10 @@ struct scheduled {
 
 [[nodiscard]] bool is_parboil(const application& of);
 
+/// An entry of the paper's tables 3 to 6: what is launched, and in which sizes.
+struct entry {
+    std::string table, application, column, text;
+};
+[[nodiscard]] std::vector<entry> tables();
+
 } // namespace paper
