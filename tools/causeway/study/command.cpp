@@ -12,6 +12,7 @@
 #include "study/page.hpp"
 #include "study/report.hpp"
 #include "study/temporary_folder.hpp"
+#include "study/timeline_file.hpp"
 #include "system_facts.hpp"
 #include "vendors.hpp"
 #include "words.hpp"
@@ -55,6 +56,7 @@ Examples:
   causeway study --page study.html --budget 60s -- ./program
   causeway study --paper                       the experiments of Lee et al. 2015 on this machine
   causeway study -o study.json -- ./program    keep it for other programs
+  causeway study --timeline t.json -- ./program && causeway trace view t.json
   causeway study --json -- ./program           print it as JSON, in place of the tables
   CAUSEWAY_DEVICES=pocl causeway study -- ./program
 
@@ -62,7 +64,7 @@ Exit status: that of PROGRAM, 127 if there is no such program; 1 if it called no
 wrong arguments.)";
 
 struct arguments {
-    std::string output, page, budget;
+    std::string output, page, timeline, budget;
     unsigned launches = 3;
     double seconds = 0.2; ///< for each point of the paper's figures
     bool as_json = false, exhaustive = false, paper = false;
@@ -222,6 +224,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     const auto budget = budget_from(typed.budget);
     causeway_tool::check_writable(typed.output);
     causeway_tool::check_writable(typed.page);
+    causeway_tool::check_writable(typed.timeline);
     const temporary_folder folder("causeway-study");
     lifetime of;
     int status = 0;
@@ -239,6 +242,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
                          : "called nothing of OpenCL, is linked with a driver itself, or does not end by exit()");
         return status != 0 ? status : 1;
     }
+    if (!typed.timeline.empty()) write_timeline(processes, typed.timeline);
     json study{{"made_by", std::string("causeway ") + causeway_version()},
                {"machine", machine_facts()},
                {"status", status},
@@ -282,6 +286,8 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
         ->type_name("S");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
+    command->add_option("--timeline", typed->timeline, "write when each command ran; causeway trace view shows it")
+        ->type_name("FILE");
     command->add_flag("--json", typed->as_json, "print JSON in place of tables");
     return [typed](const std::vector<std::string>& program) { return start(*typed, program); };
 }

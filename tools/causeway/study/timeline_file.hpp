@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// The commands that the platform's observer has seen, as a timeline for `causeway trace view`, Perfetto and others.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include <string>
+#include <vector>
+
+namespace study {
+
+/// Of what processes have left (read_processes()). Each process is one of a rank, each device has a track of kernels
+/// and one of copies. Throws std::runtime_error if the file cannot be written.
+void write_timeline(const std::vector<nlohmann::json>& processes, const std::string& path);
+
+} // namespace study
