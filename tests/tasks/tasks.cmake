@@ -7,7 +7,9 @@ endif()
 file(GLOB tasks_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.cpp)
 add_executable(tasks_tests ${tasks_sources})
 target_include_directories(tasks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
-target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks GTest::gmock GTest::gtest_main)
+target_include_directories(tasks_tests SYSTEM PRIVATE ${CAUSEWAY_HWLOC_HEADERS})
+target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks ${CAUSEWAY_HWLOC_LIBRARY}
+  GTest::gmock GTest::gtest_main)
 causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=-stepped.*)
 causeway_test(tasks.stepped LABEL unit RUNTIME none TIMEOUT 600 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The first process of a machine with 8 memory nodes: binds memory by the library, and asks the kernel where pages are.
+// The first process of a machine with 8 memory nodes that have a core, and one that has none: binds memory by the
+// library, and asks the kernel where pages are. Once more in a process that may use four of the nodes.
 #include "topology/binding.hpp"
 #include "topology/machine.hpp"
 
@@ -10,6 +11,7 @@
 #include <sys/reboot.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -18,6 +20,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -38,8 +41,19 @@ const topology::machine& here() {
     return machine;
 }
 
+/// Kilobytes of this process that lie in huge pages.
+unsigned long huge_kilobytes() {
+    std::ifstream file("/proc/self/smaps_rollup");
+    unsigned long found = 0;
+    for (std::string line; std::getline(file, line);) std::sscanf(line.c_str(), "AnonHugePages: %lu", &found);
+    return found;
+}
+
+enum class huge_pages { none, some, either };
+
 /// Every page of the memory, once it is touched, lies where the library says.
-void check_pages(const std::string& what, void* memory, std::size_t bytes, std::size_t least_nodes) {
+void check_pages(const std::string& what, void* memory, std::size_t bytes, std::size_t least_nodes,
+                 huge_pages huge = huge_pages::either) {
     check(memory != nullptr, what + ": no memory: " + causeway_tasks_last_error());
     if (!memory) return;
     std::memset(memory, 1, bytes);
@@ -53,6 +67,9 @@ void check_pages(const std::string& what, void* memory, std::size_t bytes, std::
         else
             seen[static_cast<std::size_t>(told)] = true;
     }
+    if (huge != huge_pages::either)
+        check((huge_kilobytes() > 0) == (huge == huge_pages::some),
+              what + ": " + std::to_string(huge_kilobytes()) + " KB in huge pages");
     const auto nodes = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
     check(wrong == 0, what + ": " + std::to_string(wrong) + " of " + std::to_string(pages) + " pages lie elsewhere");
     check(nodes >= least_nodes, what + ": on " + std::to_string(nodes) + " nodes");
@@ -65,6 +82,11 @@ void check_memory() {
         check_pages("fine", causeway_malloc(200 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 200 * 4096, 8);
     for (int round = 0; round < 10; ++round)
         check_pages("coarse", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    // Large enough for huge pages, which have one node each.
+    check_pages("fine where huge pages would fit", causeway_malloc(8 << 20, CAUSEWAY_DISTRIBUTION_FINE), 8 << 20, 8,
+                huge_pages::none);
+    check_pages("coarse in huge pages", causeway_malloc(8 << 20, CAUSEWAY_DISTRIBUTION_COARSE), 8 << 20, 1,
+                huge_pages::some);
     check_pages("local", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_LOCAL), 20 * 4096, 1);
     check_pages("units of 64 KiB", causeway_malloc_units(1 << 20, CAUSEWAY_DISTRIBUTION_FINE, 65536), 1 << 20, 8);
     check_pages("units of 2 MiB", causeway_malloc_units(8 << 20, CAUSEWAY_DISTRIBUTION_FINE, 2 << 20), 8 << 20, 4);
@@ -106,21 +128,75 @@ void check_tasks() {
     for (auto* block : blocks) causeway_free(block);
 }
 
+/// Of a pseudo file of the kernel.
+bool write_word(const char* path, const char* word) {
+    auto* const file = std::fopen(path, "w");
+    if (!file) return false;
+    const bool written = std::fputs(word, file) >= 0;
+    return std::fclose(file) == 0 && written;
+}
+
+/// A process that may use nodes 2, 3, 5 and 8, of which the last one has no core.
+int check_forbidden_nodes() {
+    const auto& machine = here();
+    check(machine.nodes.size() == 4 && machine.nodes[0].os_index == 2 && machine.nodes[2].os_index == 5,
+          "nodes of the part: " + std::to_string(machine.nodes.size()));
+    check(machine.cores.size() == 3, "cores of the part: " + std::to_string(machine.cores.size()));
+    for (int round = 0; round < 4; ++round)
+        check_pages("fine on a part", causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 100 * 4096, 3);
+    for (int round = 0; round < 6; ++round)
+        check_pages("coarse on a part", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    check(causeway_unbound_allocations() == 0, "the system refused to bind on a part");
+    const task_pool pool;
+    check(pool.statistics().threads == 3, "threads on a part: " + std::to_string(pool.statistics().threads));
+    return failures == 0 ? 0 : 1;
+}
+
+void run_on_some_nodes() {
+    ::mkdir("/cgroup", 0755);
+    check(::mount("cgroup", "/cgroup", "cgroup2", 0, nullptr) == 0, "no control groups");
+    check(write_word("/cgroup/cgroup.subtree_control", "+cpuset"), "no groups of processors and nodes");
+    ::mkdir("/cgroup/some", 0755);
+    check(write_word("/cgroup/some/cpuset.cpus", "2-3,5") && write_word("/cgroup/some/cpuset.mems", "2-3,5,8"),
+          "the group takes no processors or nodes");
+    const pid_t child = ::fork();
+    if (child == 0) {
+        if (write_word("/cgroup/some/cgroup.procs", std::to_string(::getpid()).c_str()))
+            ::execl("/init", "/init", "part", nullptr);
+        ::_exit(1);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    check(status == 0, "the process that may use some nodes: status " + std::to_string(status));
+}
+
 } // namespace
 
-int main() {
+int main(int argc, char**) {
+    if (argc > 1 && ::getpid() != 1) {
+        std::setvbuf(stdout, nullptr, _IONBF, 0);
+        return check_forbidden_nodes();
+    }
     ::mkdir("/proc", 0755);
     ::mkdir("/sys", 0755);
     ::mount("proc", "/proc", "proc", 0, nullptr);
     ::mount("sysfs", "/sys", "sysfs", 0, nullptr);
     std::setvbuf(stdout, nullptr, _IONBF, 0);
     try {
-        check(here().nodes.size() == 8, "nodes: " + std::to_string(here().nodes.size()));
+        check(write_word("/sys/kernel/mm/transparent_hugepage/enabled", "always"), "no huge pages");
+        check(here().nodes.size() == 9, "nodes: " + std::to_string(here().nodes.size()));
+        check(here().nodes[8].cores.empty(), "the ninth node has cores");
         check(here().cores.size() == 8, "cores: " + std::to_string(here().cores.size()));
-        check(here().distances == topology::opteron_48().distances,
-              "the distances are not those that the machine tells");
+        for (std::size_t from = 0; from < 9; ++from)
+            for (std::size_t to = 0; to < 9; ++to) {
+                const double told = from == to             ? 1
+                                    : from == 8 || to == 8 ? 2.8
+                                                           : topology::opteron_48().distance(from, to);
+                check(here().distance(from, to) == told, "a distance is not the one that the machine tells");
+            }
         check_memory();
         check_tasks();
+        run_on_some_nodes();
     } catch (const std::exception& error) {
         check(false, error.what());
     }
