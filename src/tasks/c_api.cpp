@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <new>
 #include <optional>
@@ -31,6 +32,14 @@ task_group& group_of(causeway_task_group* group) { return *std::launder(reinterp
 const task_group& group_of(const causeway_task_group* group) {
     return *std::launder(reinterpret_cast<const task_group*>(group));
 }
+/// C programs may put any number into an enumeration, which C++ may not read as one.
+template <class Enumeration> int number_in(const Enumeration& given) {
+    static_assert(sizeof(Enumeration) == sizeof(int));
+    int number = 0;
+    std::memcpy(&number, &given, sizeof number);
+    return number;
+}
+
 /// Refuses null, a group that is all zeros, and one whose pool was null.
 task_group& known(causeway_task_group* group) {
     if (!group) throw transfer_error(status::invalid_value, "a group of tasks: it is null");
@@ -56,10 +65,11 @@ class region_list {
             const auto refuse = [&](const std::string& why) {
                 throw transfer_error(status::invalid_value, "region " + std::to_string(each) + " of a task: " + why);
             };
-            if (static_cast<unsigned>(its.access) > 3) refuse("no such access: " + std::to_string(its.access));
+            const int access = number_in(its.access);
+            if (access < 0 || access > 3) refuse("no such access: " + std::to_string(access));
             if (begin + its.bytes < begin) refuse("it goes beyond the last address");
             if (begin == 0 && its.bytes != 0) refuse(bytes_text(its.bytes) + " at null");
-            all[each] = {begin, its.bytes, static_cast<tasks::access>(its.access), its.most_used != 0};
+            all[each] = {begin, its.bytes, static_cast<tasks::access>(access), its.most_used != 0};
         }
     }
     operator std::span<const region>() const {
@@ -104,25 +114,26 @@ class program_policy final : public policy {
 std::unique_ptr<policy> policy_of(const causeway_task_pool_options& options) {
     const auto& here = process().here;
     if (options.deal) return std::make_unique<program_policy>(here, options.deal, options.user);
-    switch (options.policy) {
+    switch (number_in(options.policy)) {
     case CAUSEWAY_TASK_POLICY_WORK_STEALING: return work_stealing_policy();
     case CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE: return central_policy();
     case CAUSEWAY_TASK_POLICY_DEFAULT:
     case CAUSEWAY_TASK_POLICY_LOCALITY: return locality_policy(here, {});
     case CAUSEWAY_TASK_POLICY_LOCALITY_PAPER: return locality_policy(here, {.load_term = false, .release = false});
     }
-    throw transfer_error(status::invalid_value, "a pool of tasks: no policy " + std::to_string(options.policy));
+    throw transfer_error(status::invalid_value,
+                         "a pool of tasks: no policy " + std::to_string(number_in(options.policy)));
 }
 
 distribution distribution_of(causeway_distribution asked) {
-    switch (asked) {
+    switch (number_in(asked)) {
     case CAUSEWAY_DISTRIBUTION_DEFAULT: return process().default_distribution;
     case CAUSEWAY_DISTRIBUTION_STANDARD: return distribution::standard;
     case CAUSEWAY_DISTRIBUTION_FINE: return distribution::fine;
     case CAUSEWAY_DISTRIBUTION_COARSE: return distribution::coarse;
     case CAUSEWAY_DISTRIBUTION_LOCAL: return distribution::local;
     }
-    throw transfer_error(status::invalid_value, "an allocation: no distribution " + std::to_string(asked));
+    throw transfer_error(status::invalid_value, "an allocation: no distribution " + std::to_string(number_in(asked)));
 }
 
 /// What the call gives, or null with the cause kept.

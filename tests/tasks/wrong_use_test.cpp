@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -65,6 +66,19 @@ TEST(wrong_use, null_and_groups_without_a_pool_are_refused) {
     EXPECT_EQ(causeway_tasks_simulate(nullptr, nullptr), CAUSEWAY_TASKS_INVALID_VALUE);
 }
 
+TEST(wrong_use, numbers_that_enumerations_do_not_have_are_refused) {
+    const int strange = 77;
+    causeway_distribution distribution;
+    std::memcpy(&distribution, &strange, sizeof strange);
+    EXPECT_EQ(causeway_malloc(10, distribution), nullptr);
+    EXPECT_TRUE(told("no distribution 77"));
+    causeway_task_pool_options options{};
+    std::memcpy(&options.policy, &strange, sizeof strange);
+    causeway_task_pool* pool = nullptr;
+    EXPECT_EQ(causeway_task_pool_create(&options, &pool), CAUSEWAY_TASKS_INVALID_VALUE);
+    EXPECT_TRUE(told("no policy 77"));
+}
+
 TEST(wrong_use, sizes_that_overflow_are_refused) {
     EXPECT_EQ(causeway_malloc_units(10000, CAUSEWAY_DISTRIBUTION_FINE, SIZE_MAX - 4095), nullptr);
     EXPECT_EQ(causeway_malloc_units(1, CAUSEWAY_DISTRIBUTION_COARSE, std::size_t{1} << 63), nullptr);
@@ -87,7 +101,9 @@ TEST(wrong_use, sizes_that_overflow_are_refused) {
     EXPECT_TRUE(told("at null"));
     const causeway_region wraps{reinterpret_cast<void*>(UINTPTR_MAX - 7), 9, CAUSEWAY_REGION_IN, 0};
     EXPECT_EQ(causeway_task_spawn(group.get(), nothing, nullptr, &wraps, 1), CAUSEWAY_TASKS_INVALID_VALUE);
-    const causeway_region strange{&values, 8, static_cast<causeway_region_access>(9), 0};
+    causeway_region strange{&values, 8, CAUSEWAY_REGION_IN, 0};
+    const int nine = 9;
+    std::memcpy(&strange.access, &nine, sizeof nine);
     EXPECT_EQ(causeway_task_spawn(group.get(), nothing, nullptr, &strange, 1), CAUSEWAY_TASKS_INVALID_VALUE);
     // The last bytes that there are, and none, are allowed.
     const causeway_region last{reinterpret_cast<void*>(UINTPTR_MAX - 8), 8, CAUSEWAY_REGION_IN, 0};
