@@ -102,6 +102,12 @@ TEST(section_6, what_is_spread_evenly_is_not_dealt) {
             EXPECT_EQ(run_of(opteron(), name, distribution::fine, policy).dealt, 0u) << name;
 }
 
+TEST(section_6, matmul_with_fine_waits_as_long_for_memory_under_both_schedulers) {
+    EXPECT_NEAR(run_of(opteron(), "matmul", distribution::fine, "locality").memory_seconds /
+                    run_of(opteron(), "matmul", distribution::fine, "work-stealing").memory_seconds,
+                1, 0.02);
+}
+
 TEST(section_6, stealing_from_coarse_vectors_loses_to_fine_ones) {
     for (const auto* where : {&opteron(), &tiles()})
         EXPECT_GE(stealing(*where, "map", distribution::coarse), 1.1 * stealing(*where, "map", distribution::fine));
