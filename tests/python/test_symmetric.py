@@ -99,3 +99,22 @@ def test_there_is_no_heap_before_it_is_made(machine, queue):
     assert symmetric.pe() == -1
     with pytest.raises(causeway.Error, match="this process is no PE"):
         symmetric.barrier(queue)
+
+
+def test_nothing_is_put_got_and_reduced(heap, machine, queue, left, right):
+    nothing, also = symmetric.empty(queue, 0, np.int32), symmetric.zeros(queue, (0, 3), np.int32)
+    words = symmetric.zeros(queue, 4, np.int32)
+    signals = symmetric.zeros(queue, 1, np.uint64)
+    ordinary = cl.array.empty(machine.in_order, 0, np.int32)
+    for one in (nothing, also, ordinary, words[2:2], words[4:]):
+        for other in (nothing, also, words, words[2:2], words[4:]):
+            symmetric.put(queue, one, other, right, blocking=True)
+            symmetric.get(queue, one, other, right, blocking=True)
+    for one, other in ((nothing, also), (words[1:1], nothing), (words[4:], words[:0])):
+        symmetric.reduce(queue, one, other, blocking=True)
+    symmetric.put(queue, ordinary, nothing, right, signal=signals, value=3)
+    symmetric.wait(queue, signals, 3, "==", blocking=True)
+    symmetric.barrier(queue, blocking=True)
+    assert not words.get(machine.in_order).any()
+    symmetric.free(also)
+    symmetric.free(nothing)

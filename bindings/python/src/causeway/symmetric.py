@@ -135,7 +135,8 @@ def _array(queue: cl.CommandQueue, shape: int | tuple[int, ...], dtype: Any, add
 
 
 def _bytes_of(shape: int | tuple[int, ...], dtype: Any) -> int:
-    return int(np.prod(shape, dtype=np.int64)) * int(np.dtype(dtype).itemsize)
+    """At least one: an array without elements is on the heap, too."""
+    return max(int(np.prod(shape, dtype=np.int64)) * int(np.dtype(dtype).itemsize), 1)
 
 
 def empty(queue: cl.CommandQueue, shape: int | tuple[int, ...], dtype: Any) -> Any:
