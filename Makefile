@@ -11,19 +11,22 @@ TEST_SETUP ?= build test intel python site browser compilers tasks nodes lint
 
 # Of `make test`: all but what is slow and repeats others.
 TESTS ?= -LE repeat
+# Of `make tidy`: all sources, or for example `--newest 24`.
+TIDY ?=
 
 run := scripts/run_with.sh $(RUNTIME)
 
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test test-all sanitized demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test test-all ci sanitized demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make test-all    the same, with tests that are slow and repeat others'
+	@echo 'make ci          test, sanitized and tidy of the sources changed last: what continuous integration runs'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
@@ -38,7 +41,7 @@ help:
 	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, test-all, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, test-all, ci, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:
@@ -61,6 +64,14 @@ test:
 	@scripts/stage.sh set-up scripts/setup.sh $(TEST_SETUP)
 	@scripts/stage.sh build scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
 	@scripts/stage.sh tests scripts/test.sh build/release $(TESTS)
+
+# What continuous integration runs. All stages run, so that one run says all that is wrong.
+ci:
+	@failed=; \
+	$(MAKE) --no-print-directory sanitized || failed="$$failed sanitized"; \
+	$(MAKE) --no-print-directory test || failed="$$failed test"; \
+	$(MAKE) --no-print-directory tidy TIDY='--newest 24' || failed="$$failed tidy"; \
+	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
 
 # Clang and the sanitizers in one build: a second compiler and what it finds at run time.
 sanitized:
@@ -104,7 +115,7 @@ check-format:
 	@scripts/format.sh --check
 
 tidy:
-	@run-clang-tidy-19 -quiet -p build/release -j "$$(nproc)" -warnings-as-errors='*' "$(CURDIR)/(src|tools)/.*"
+	@scripts/stage.sh tidy scripts/tidy.sh $(TIDY)
 
 clean:
 	rm -rf build
