@@ -47,8 +47,8 @@ enum class firing_result { done, end_of_stream };
 class actor_work {
   public:
     virtual ~actor_work() = default;
-    /// Enqueues into `commands`, or does the work before it returns where the lane is the host's. Nothing of it is
-    /// done when the stream is at its end. Throws.
+    /// Enqueues into `commands`; in the host's lane it does the work before it returns. Does nothing when the stream is
+    /// at its end. Throws.
     virtual firing_result fire(std::uint64_t number, command_chain& commands) = 0;
 };
 
@@ -58,9 +58,9 @@ struct work_parts {
     const pipeline& compiled;
     const std::vector<device>& devices;
     const rings& memory;
-    const std::vector<kernel_code>& kernels;       ///< by node
-    const std::vector<host_function>& functions;   ///< by node
-    const std::vector<stream_end>& streams;        ///< by node
+    const std::vector<kernel_code>& kernels; ///< by node
+    const std::vector<host_function>& functions; ///< by node
+    const std::vector<stream_end>& streams; ///< by node
 };
 
 [[nodiscard]] std::unique_ptr<actor_work> make_work(const work_parts& parts, std::size_t actor);

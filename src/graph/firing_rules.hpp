@@ -21,7 +21,7 @@ struct channel_range {
     std::int64_t begin = 0, end = 0;
 };
 
-/// What must be done for a firing. Lanes keep their order, so that of many firings of one actor only the last is named.
+/// What a firing comes after. Lanes keep their order, so only the last of an actor's firings is named.
 struct firing_needs {
     std::vector<firing> after; ///< complete before it begins
     std::vector<firing> inputs; ///< of these, those that wrote what it reads
@@ -34,9 +34,9 @@ struct firing_needs {
     }
 };
 
-/// A state machine that counts firings when they are given out, not when they are done. Whoever drives it puts each
-/// into its lane after those that it needs are in theirs, and sees to it that it begins after they are complete. Copies
-/// nothing and waits for nothing; one thread.
+/// A state machine that counts firings when they are handed out, not when they end. Its driver puts a firing into its
+/// lane once those that it needs are in theirs, and lets it begin only after they are complete. Copies nothing and
+/// waits for nothing. One thread.
 class firing_rules {
   public:
     explicit firing_rules(const pipeline& compiled);
@@ -45,7 +45,7 @@ class firing_rules {
     void restart(const std::vector<std::uint64_t>& periods);
     /// Undoes the last firing of an actor that has no inputs: its stream was at its end.
     void take_back(std::size_t actor);
-    /// The streams of an island end after so many periods; no actor of it may have fired beyond them.
+    /// Says after how many periods the streams of an island end. None of its actors may have fired beyond that.
     void end_after(std::size_t island, std::uint64_t periods);
 
     [[nodiscard]] bool can_fire(std::size_t actor) const;

@@ -41,8 +41,8 @@ struct channel {
     std::size_t produced_bytes = 0;
     std::size_t period_bytes = 0; ///< what one period of the graph brings
     std::size_t buffers = 1;      ///< periods that the ring holds
-    /// The ring is made of pieces of this size, each of which begins a buffer of its own: no token reaches across two,
-    /// unless a window does, and then the whole ring is one piece.
+    /// The ring consists of pieces of this size, each in a buffer of its own. No token crosses from one to the next. If
+    /// a window does, the whole ring is one piece.
     std::size_t cell_bytes = 0;
     std::size_t initial_bytes = 0; ///< before position 0
     std::vector<std::byte> initial; ///< their last values; zeros before these
@@ -96,8 +96,8 @@ struct device_limits {
 /// Bytes that a memory space must have.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, memory_space where);
 
-/// Stages, buffers and bytes for people to read, and the predicted time of a period: by the seconds per firing of each
-/// actor that were measured, or else by those that are estimated. Either may be empty.
+/// Stages, buffers and bytes as text, with the predicted time of a period. It uses each actor's measured seconds per
+/// firing, else the estimated ones. Either may be empty.
 [[nodiscard]] std::string explain(const description& described, const pipeline& compiled,
                                   const std::vector<device_limits>& devices, const std::vector<double>& measured = {},
                                   const std::vector<double>& estimated = {});

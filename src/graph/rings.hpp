@@ -42,7 +42,8 @@ class device_ring {
     /// The piece as a sub-buffer, which lives as long as the ring. Throws transfer_error.
     [[nodiscard]] cl_mem part(const buffer_piece& piece);
 
-    /// Calls `use(piece, bytes before it)` for the pieces of a range of positions: one, or two where the ring closes.
+    /// Calls `use(piece, bytes before it)` for the pieces of a range of positions; where the ring wraps around there
+    /// are two.
     template <class Use> void pieces(std::int64_t position, std::size_t bytes, Use use) const {
         for (std::size_t done = 0; done < bytes;) {
             const auto at = m_channel.offset_of(position + static_cast<std::int64_t>(done));

@@ -16,9 +16,8 @@
 
 namespace causeway::graph {
 
-/// Made once for a graph, executed any number of times, by one thread at a time. Between a device's queues events alone
-/// order; the thread itself waits only when it is so far ahead that all queues have work, or for tokens that the host
-/// must touch.
+/// Made once for a graph, executed any number of times, by one thread at a time. Events alone order a device's queues.
+/// The thread waits only when all queues have work, or for tokens that the host must touch.
 class run {
   public:
     /// `parts` outlives the run. `queues` by lane, null for the host's; with `timed` they have profiling.
@@ -60,9 +59,8 @@ class run {
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
         bool may_end = false; ///< a stream whose end nobody knows before it comes
-        /// Nothing outside of its queue uses what it gives: once it has fired a few times, its end shows in that of a
-        /// later command of the queue. Only on devices with memory of their own, whose drivers fail all that follows a
-        /// failure.
+        /// True if only its own queue uses what it gives: then a later command of the queue shows its end. Only for
+        /// devices with memory of their own, whose drivers fail all that follows a failure.
         bool quiet = false;
         std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;
@@ -108,7 +106,8 @@ class run {
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane
     /// yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
-    /// The firing whose event shows when this one is done; null if it is known to be. A mark where there was none.
+    /// The firing whose event shows that this one is done; null if that is known. Enqueues a marker if there is no such
+    /// event.
     [[nodiscard]] issued* shown_by(std::size_t actor, issued& looked_at);
     /// Asks the firing's event. Notes failures.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);

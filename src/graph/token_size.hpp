@@ -28,9 +28,9 @@ struct firing_cost {
 [[nodiscard]] double predicted_seconds(const pipeline& smallest, const std::vector<firing_cost>& costs,
                                        std::size_t island, std::uint64_t batch);
 
-/// The batch of each island. 1 where a stream has a token size of its own, where no length is known, and in loops,
-/// whose delays are counted in tokens. Otherwise a divisor of the island's periods: the smallest whose predicted time
-/// is next to the best, with tokens of at most `most_bytes`.
+/// The batch of each island. It is 1 if a stream has a token size of its own or no known length, and in loops, whose
+/// delays count tokens. Otherwise it is a divisor of the island's periods: the smallest whose predicted time is close
+/// to the best, with tokens of at most `most_bytes`.
 [[nodiscard]] std::vector<std::uint64_t> choose_batches(const description& described, const balance& balanced,
                                                         const pipeline& smallest, const std::vector<firing_cost>& costs,
                                                         std::size_t most_bytes = std::size_t{16} << 20);

@@ -56,14 +56,14 @@ struct stream_end {
     /// Of a file that each run begins at one offset: where the next run does.
     std::function<void(std::int64_t offset)> use_offset;
 
-    // Of ends that move tokens while the thread does something else; none of these waits. Such an end rings the graph's
-    // doorbell whenever an answer may have changed.
+    // The rest is for ends that move tokens while the thread does something else. None of these functions waits. Such
+    // an end rings the graph's doorbell whenever an answer may have changed.
     /// Whether the next token can be read or written at once.
     std::function<bool()> ready;
     /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
     std::function<void(const failure& why)> close;
-    /// After close(): whether all is where it belongs, and nothing that the run began is under way. Throws token_error
-    /// instead if that cannot be.
+    /// After close(): true once every token is where it belongs and nothing is under way. Throws token_error if that
+    /// can never be.
     std::function<bool()> finished;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What comes before a command in OpenCL's order and ends on each rank of a cluster by itself: reads, whose bytes come
-// to all ranks one by one, and user events. A command is over when its driver says so, on the one rank that runs it;
-// what it comes behind may not be over on the others then, where the program must not see it over either.
+// Reads and user events in front of a command, which end on each rank of a cluster by themselves. A command is over
+// when its driver says so, on the one rank that runs it. On another rank the reads in front of it may still be under
+// way; there the program must not see it over yet.
 #pragma once
 
 #include "platform/enqueue.hpp"
@@ -16,14 +16,13 @@ void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);
 /// What the commands that the queue has now come behind.
 [[nodiscard]] std::vector<ref<_cl_event>> all_behind(_cl_command_queue& queue);
 
-/// The program lets go of the queue, or of the context whose own it is: once what it names is over, it lets go of that,
-/// which holds it and its context.
+/// Call when the program releases the queue or its context. Once the events that the queue names are over, it drops
+/// them, because they hold the queue and its context.
 void let_go_when_over(_cl_command_queue& queue);
 
-/// Whether no rank waits for user events among `events` on behalf of a command of the queue, which is over here, where
-/// it runs: one of them is not set, and the command, or one in front of it, has failed for another reason. If none has
-/// failed, the user event is set on the rank of something that the command has waited for: what is behind it comes
-/// after it on each rank.
+/// True if ranks may ignore pending user events among `events`, because the command, or one in front of it, has already
+/// failed for another reason. The command is over here, on the rank that runs it. If nothing has failed, those user
+/// events are set, and what is behind them comes after them on each rank.
 [[nodiscard]] bool passes_users(const _cl_command_queue& queue, const std::vector<ref<_cl_event>>& events);
 [[nodiscard]] bool passes_users(const _cl_event& event);
 [[nodiscard]] std::vector<ref<_cl_event>> without_users(std::vector<ref<_cl_event>> events);

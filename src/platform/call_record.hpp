@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank's program has called, in short, to see whether the ranks' programs still do the same.
+// A digest of the calls of a rank's program, by which ranks see whether their programs still do the same.
 #pragma once
 
 #include "platform/opencl.hpp"
@@ -37,7 +37,7 @@ struct call_argument {
 class call_record {
   public:
     static constexpr std::size_t most_arguments = 16;
-    /// Above the number of a call in the name of an object: which of several that it made, from 0.
+    /// In an object's name, above the number of the call: which of the call's objects it is, from 0.
     static constexpr unsigned several_shift = 40;
 
     template <class... Arguments> void begin(api_call function, Arguments... arguments) {

@@ -47,8 +47,8 @@ class cluster {
 
     /// Leaves as many of this rank's devices as a dry run wants of each rank.
     void choose_devices(std::vector<_cl_device_id*>& own) const;
-    /// Whether this rank builds programs after another one of its node, whose driver is the same and keeps what it has
-    /// built, and whether any rank does. Set once, with the devices.
+    /// Whether this rank builds programs after another rank of its node, because their driver keeps builds; and whether
+    /// any rank does. Set once, with the devices.
     struct build_turns {
         bool is_later = false, any_is_later = false;
     };
@@ -75,10 +75,10 @@ class cluster {
     /// The bytes of rank 0 on every rank. Collective; nothing once messages end: what a program still does then, each
     /// rank does for itself.
     void same(std::byte* bytes, std::size_t size) const;
-    /// A thread of the program begins a call, whose arguments are the same on every rank. False for calls whose order
-    /// does not matter in threads that have not made the last one. Threads may take over from each other; where two of
-    /// them call at a time, no order is the same on all ranks, and the job ends. In strict mode the ranks meet here,
-    /// each time, and at the end.
+    /// A thread of the program begins a call, with the same arguments on every rank. False for calls whose order does
+    /// not matter, in threads that have not made the last one. Threads may take over from each other. If two call at
+    /// once, no order is the same on all ranks, and the job ends. In strict mode the ranks meet at each call, and at
+    /// the end.
     template <class... Arguments> bool begin_call(api_call function, Arguments... arguments) {
         if (callback::is_running()) return refuse_in_callback(function);
         if (s_paused != 0) return false;
@@ -122,8 +122,8 @@ class cluster {
         ~pause() { --s_paused; }
     };
 
-    /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks when they like: what they
-    /// ask is answered without the others, and calls that all ranks have to make in one order end the job.
+    /// A callback of an event runs in this thread as long as this lives. Ranks run callbacks at different times:
+    /// questions are answered without the others, and calls that need one order on all ranks end the job.
     class callback {
       public:
         callback() { s_runs = true; }
@@ -165,17 +165,15 @@ class cluster {
     void imagine(const std::string& text);
 
     enum class purpose : std::uint64_t { value = 1, number, blobs, bytes };
-    /// Of one size, whatever it is that the ranks have come to: where their programs have parted, each of them is at
-    /// another.
+    /// Of one size for every kind of meeting: ranks whose programs have parted are at different ones.
     struct meeting {
         purpose why;
         std::uint64_t what; ///< the same on every rank
         /// Become the bitwise or of all ranks' words.
         std::array<std::uint64_t, 2> words;
     };
-    /// All ranks come to this before anything else that they do together. Ends the job, with both records, if one of
-    /// them has come to another meeting or has made other calls: the ranks would wait for each other for ever, or
-    /// compute nonsense.
+    /// All ranks come here before anything that they do together. If one is at another meeting or has made other calls,
+    /// the job ends with both records: it would hang or compute nonsense.
     void meet(meeting& at) const;
     [[noreturn]] void part(const meeting& at, const call_record& compared) const;
     [[noreturn]] void end_parted(const std::string& difference) const;
@@ -189,8 +187,7 @@ class cluster {
     [[nodiscard]] static message_head& head_of(const std::shared_ptr<std::byte[]>& bytes);
     [[nodiscard]] message_head own_head() const;
     void check_head(const message_head& own, const message_head& theirs) const;
-    /// Where the head of a message that is too long does not say what the other rank has called: some MPIs give none of
-    /// it.
+    /// Stands for the head of a message that is too long: some MPIs deliver none of it.
     [[noreturn]] void end_too_long(const message_head& expected, int from) const;
 
     /// What a rank tells others that do not ask.
@@ -212,7 +209,8 @@ class cluster {
     mutable std::mutex m_record_mutex; ///< held where the program's thread writes m_record, and where others read it
     call_record m_record;
     std::atomic<std::uint64_t> m_calls_made{0}; ///< of the record, until messages end: for other threads
-    /// Hashes of the record when its last calls began: ranks that have come unequally far compare what both have made.
+    /// Hashes of the record at its last calls, so that ranks that are unequally far can compare the calls that both
+    /// have made.
     std::array<std::atomic<std::uint64_t>, 4096> m_begun{};
     account m_last; ///< at the end of messages
     bool m_strict = false; ///< CAUSEWAY_STRICT

@@ -50,8 +50,7 @@ class collective {
     [[nodiscard]] ref<_cl_event> copy(_cl_command_queue& on, cl_command_type type, const collective_part& from,
                                       _cl_mem& to, size_t offset) const;
     [[nodiscard]] ref<_cl_mem> room(_cl_command_queue& on) const;
-    /// The program's wait list, and the events that made the parts: what is made of one that failed is not worth a
-    /// copy.
+    /// The program's wait list and the events that made the parts; parts of a failed one are not copied.
     [[nodiscard]] std::vector<cl_event> waits_on(std::initializer_list<const collective_part*> parts) const;
 
     std::span<const cl_command_queue> m_queues;

@@ -25,8 +25,8 @@ struct _cl_context final : causeway::platform::object {
     /// Throws CL_INVALID_DEVICE for a device of another context.
     [[nodiscard]] causeway::platform::driver_context& driver_context_of(const _cl_device_id& device);
     [[nodiscard]] bool has(const _cl_device_id& device) const;
-    /// Whether contents of memory objects move between driver contexts, which only the platform sees to. In a cluster
-    /// they do also from one driver context alone: the other ranks follow it.
+    /// Whether the platform moves contents of memory objects between driver contexts. True in a cluster even with one
+    /// driver context, because the other ranks follow it.
     [[nodiscard]] bool spans() const { return m_spans; }
     /// Those of this rank; there is at least one.
     [[nodiscard]] std::span<causeway::platform::driver_context* const> here() const { return m_here; }

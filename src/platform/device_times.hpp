@@ -22,8 +22,8 @@ class device_times final : public observer {
     void settle() override;
 
   private:
-    /// Moves are the platform's, of contents between devices. They may wait for another rank as long as they last, so
-    /// that what runs meanwhile does not run beside them: they count where nothing else runs.
+    /// Moves are the platform's copies of contents between devices. They may wait for another rank all the time, so
+    /// they count only while nothing else runs.
     enum class sort : std::size_t { kernel, write, copy, read, move };
     static constexpr std::size_t sorts = 5;
 

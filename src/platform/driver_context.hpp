@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One driver's part of a context, or one device's: within it the driver keeps memory coherent and knows all events.
+// One driver's part of a context, or one GPU's. Inside it the driver keeps memory coherent and knows all events.
 #pragma once
 
 #include "platform/device.hpp"
@@ -16,11 +16,11 @@ struct driver_context {
     unsigned index = 0; ///< in its context: driver contexts of this rank come first
     int rank = 0;       ///< in a cluster
     bool here = true;   ///< else there are no driver's objects
-    /// Runs nothing: only answers questions about programs where all of a context's devices are on other ranks.
+    /// Runs nothing: answers questions about programs if all of a context's devices are on other ranks.
     bool understudy = false;
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
-    /// Moves contents of memory objects in and out, beside the program's commands. Only where the context has several
+    /// Moves contents of memory objects in and out, beside the program's commands. Null unless the context has several
     /// driver contexts.
     ref<_cl_command_queue> copies;
     /// For the steps of collectives, which may wait for anything. There also for driver contexts of other ranks.

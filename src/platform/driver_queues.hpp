@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What this rank's drivers have to do, in a cluster. A process that ends stays until its messages are over and MPI has
-// ended; drivers that still compile or run commands when their static objects are gone crash it.
+// The queues of this rank's drivers in a cluster. A process stays until its messages are over and MPI has ended;
+// drivers that still compile or run commands by then crash it.
 #pragma once
 
 #include "platform/driver.hpp"
@@ -17,10 +17,10 @@ class driver_queues {
     [[nodiscard]] static driver_queues& of_process();
 
     void add(cl_command_queue raw);
-    /// Before whoever has added it lets go of it. Its commands need not be over, unless it `is_finished`.
+    /// Call before the queue is released by whoever added it. Its commands may still run, unless it `is_finished`.
     void remove(cl_command_queue raw, bool is_finished);
-    /// Returns when the commands of all queues are over, also of those that have been removed, at the latest after
-    /// `limit`; at once if that was too short before. When the process ends.
+    /// For the end of the process: returns when the commands of all queues, removed ones included, are over, at the
+    /// latest after `limit`. At once if `limit` was too short before.
     void finish(std::chrono::milliseconds limit);
     /// The same for the last time: what is removed from then on is not waited for.
     void end(std::chrono::milliseconds limit);

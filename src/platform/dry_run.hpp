@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One process as a rank of a job that is not there, to count its commands and to see what they cost.
+// One process plays a rank of an imagined job, to count its commands and what they cost.
 #pragma once
 
 #include "base/cluster_calls.hpp"

@@ -24,7 +24,8 @@ struct new_command {
     queue_order order = {};
     bool apart = false; ///< of the platform: ordered with all on its memory objects, whatever queues those are in
     _cl_mem* mapped = nullptr; ///< whose shadow it reads or writes: kept until it is over
-    /// Fills the host memory that this one sends, which drivers may take when they hear of a command (NVIDIA 580 does).
+    /// Fills the host memory that this command sends. Drivers may read it as soon as the command is enqueued (NVIDIA
+    /// 580 does).
     _cl_event* filling = nullptr;
     _cl_event::ender who = _cl_event::ender::driver;
     bool reads_host = false; ///< a read that comes before it must have arrived in the program's memory
@@ -44,8 +45,8 @@ struct new_command {
 /// contexts.
 void check_command(const new_command& command);
 
-/// Whether the driver can have the command now. If so, `raws` is its wait list. A failed wait throws nothing: it is
-/// found.
+/// Whether the driver can have the command now; then `raws` is its wait list. A failed event in the list does not
+/// throw.
 [[nodiscard]] obstacle look_at_waits(const new_command& command, raw_waits& raws);
 
 /// Takes the way round: through memory objects' states and, if need be, the scheduler.
@@ -59,8 +60,8 @@ void give_event(const new_command& command, cl_event raw, bool had_waits);
                                           std::vector<ref<_cl_event>> waits, std::vector<ref<_cl_event>> orders,
                                           issue_function issue, _cl_event::ender who = _cl_event::ender::driver);
 
-/// A command that is over when all before it in the queue are. In an in-order queue a barrier, which holds nothing more
-/// there: a marker of NVIDIA's driver waits for kernels of other queues, too.
+/// A command that is over when all before it in the queue are. In an in-order queue it is a barrier, because a marker
+/// of NVIDIA's driver also waits for kernels of other queues.
 [[nodiscard]] ref<_cl_event> enqueue_mark(_cl_command_queue& queue);
 
 /// Host memory that a command reads into: rows of bytes, in slices.
@@ -128,8 +129,8 @@ template <class MakeIssue> cl_int enqueue_read(const new_command& command, const
 /// Enqueues the read of some bytes: command, first byte, count.
 using read_function = std::function<cl_int(const new_command&, size_t, size_t)>;
 
-/// A read of many bytes in a cluster: while one part comes from the device, others travel and arrive, and where the
-/// program waits for it, through little memory, which caches hold. The event is the last one's.
+/// A large read in a cluster, in parts: while one comes from the device, others travel and arrive. If the program
+/// waits, a little memory that fits caches is enough. The event is the last part's.
 cl_int read_in_parts(const new_command& command, size_t size, const read_function& read);
 inline constexpr size_t most_in_one_part = size_t{4} << 20;
 

@@ -32,8 +32,8 @@ struct _cl_event final : causeway::platform::object {
         void* data;
     };
 
-    /// Who ends a command: its driver; somebody else whom no driver may wait for, on the rank that runs it; or
-    /// everybody on each rank of a cluster.
+    /// Who ends a command: its driver; the platform, on the rank that runs it, where no driver may wait for it; or each
+    /// rank of a cluster by itself.
     enum class ender { driver, foreign, every_rank };
 
     /// A user event.
@@ -44,7 +44,7 @@ struct _cl_event final : causeway::platform::object {
 
     /// The driver has the command, as `raw`; `had_waits`: behind events of its own. Once.
     void issued_as(cl_event raw, bool had_waits);
-    /// The command is over without, or for, its driver. The first one counts; says whether it was.
+    /// Ends the command, whether or not a driver had it. The first call counts; returns whether this was it.
     bool finish(cl_int status);
 
     /// CL_QUEUED ... CL_COMPLETE, or a negative code. Asks the driver if it has the command.
@@ -83,8 +83,8 @@ struct _cl_event final : causeway::platform::object {
     // In a cluster, under the context's order.
     std::vector<int> told; ///< the ranks that hear of its end
     bool told_all = false;
-    /// In a cluster: what OpenCL puts before it and ends on each rank by itself, see behind.hpp. The program does not
-    /// see it over on a rank before these are. Set before anybody else has the event.
+    /// In a cluster: the reads and user events in front of it, see behind.hpp. The program does not see it over on a
+    /// rank before these are. Set before anybody else has the event.
     std::vector<causeway::platform::ref<_cl_event>> behind;
 
     bool watched = false;

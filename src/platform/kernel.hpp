@@ -47,8 +47,8 @@ struct _cl_kernel final : causeway::platform::object {
 
     void set(cl_uint index, size_t size, const void* value);
     void take_arguments(_cl_kernel& from);
-    /// Gives the driver at `at` what it does not have yet, and returns its kernel. `mutex` is held; so is the context's
-    /// order where the context spans driver contexts.
+    /// Sets the arguments that the driver of `at` lacks, and returns its kernel. `mutex` is held, and the context's
+    /// order if the context spans driver contexts.
     [[nodiscard]] cl_kernel with_arguments(causeway::platform::driver_context& at);
     /// The memory objects that a launch uses now.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();

@@ -113,8 +113,8 @@ struct _cl_mem final : causeway::platform::object {
     std::mutex mutex; // guards mappings, m_shadow, destructors
     std::multimap<void*, causeway::platform::mapping> mappings;
     std::vector<destructor> destructors;
-    /// In a cluster, under the context's order: every rank keeps the object until its later commands are over, wherever
-    /// they run, as the program is told of its end.
+    /// In a cluster, under the context's order: every rank keeps the object until its commands are over on all ranks,
+    /// because the program is told of its end.
     bool is_kept_everywhere = false;
     [[nodiscard]] bool outlives_commands() const {
         return is_kept_everywhere || (parent && parent->outlives_commands());
@@ -128,16 +128,16 @@ struct _cl_mem final : causeway::platform::object {
 
 namespace causeway::platform {
 
-/// Sees to it that the latest contents are at `here` when a command runs that waits for `waits` and comes after
-/// `orders`, to both of which it adds. The context's order is held.
+/// Brings the latest contents to `here` for a command that waits for `waits` and comes after `orders`; adds what it
+/// needs to both. The context's order is held.
 void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders);
 
-/// Remembers that `command`, which is enqueued at `here` now, uses the object. The context's order is held.
-/// `command` is null on a rank that does not run it. Later writers wait for one that is `apart`, also in other queues.
+/// Notes that `command`, which is enqueued at `here` now, uses the object. The context's order is held. `command` is
+/// null on a rank that does not run it. If it is `apart`, later writers wait for it, also in other queues.
 void note_use(_cl_mem& object, driver_context& here, access how, _cl_event* command, bool apart = false);
 
-/// Adds the earlier commands of the program at `here` that a command in a queue of the platform's own comes after. The
+/// Adds to `orders` the program's earlier commands at `here`, for a command in a queue of the platform's own. The
 /// context's order is held.
 void come_after(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& orders);
 

@@ -22,9 +22,9 @@ enum class kind : std::uint32_t { none, platform, device, context, queue, mem, s
 
 /// Base of the structs behind OpenCL's handles. No virtual functions: the first word is the loader's.
 ///
-/// It lives as long as anybody holds it. All of the program's references together are one hold, so that the count that
-/// the program asks for is its own. The program may name it as long as it lives, also without a reference: objects that
-/// hold it, and callbacks, give its handle out.
+/// It lives as long as anybody holds it. All of the program's references together are one hold, so that the program
+/// sees its own count. Its handle is valid as long as it lives, even without a reference: other objects and callbacks
+/// give it out.
 class object {
   public:
     explicit object(kind of) : m_kind(of) {}
@@ -40,7 +40,8 @@ class object {
     /// True for the program's first reference: whoever called leaves it a hold.
     [[nodiscard]] bool retain() { return m_references.fetch_add(1, std::memory_order_acq_rel) == 0; }
     enum class released { nothing, one, last };
-    /// For the program's last reference, whoever called drops the hold that comes with them. Nothing where it has none.
+    /// Drops one of the program's references; with the last one the caller drops the program's hold. Does nothing if
+    /// there is none.
     [[nodiscard]] released release() {
         auto count = m_references.load(std::memory_order_relaxed);
         do {
@@ -55,7 +56,7 @@ class object {
 
   protected:
     ~object() { end_life(); }
-    /// Its handle is refused from here on, also in callbacks that are told of its end: none can bring it back.
+    /// Its handle is refused from here on, also in callbacks that are told of its end.
     void end_life() { m_kind.store(kind::none, std::memory_order_relaxed); }
 
   private:

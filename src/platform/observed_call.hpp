@@ -11,8 +11,8 @@
 
 namespace causeway::platform {
 
-/// What a call enqueues, by its arguments. Unknown handles and null pointers are the platform's to refuse: nothing is
-/// looked at that may not be there.
+/// What a call enqueues, by its arguments. It looks at no handle or pointer that may be invalid: refusing those is the
+/// platform's work.
 template <api_call Which, class... Arguments> command_shape shape_of(const std::tuple<Arguments...>& given) {
     command_shape shape;
     shape.queue = std::get<0>(given);

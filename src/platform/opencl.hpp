@@ -23,8 +23,8 @@
 #ifndef CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #endif
-// Of names that changed, the tree has those that all releases of the headers know: an image's parent is `buffer` of its
-// description, as unions without a name are not in every C++, and an entry point's type is that of its slot.
+// The tree uses names that all releases of OpenCL's headers have. An image's parent is `buffer` of its description,
+// because not every C++ has unnamed unions. An entry point's type is that of its slot.
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>

@@ -10,9 +10,9 @@
 
 namespace causeway::platform {
 
-/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, events of the driver,
-/// where its event goes or null). Any callable; its detach(), if it has one, is called before it is kept for later:
-/// what the program may change after the call has to be copied then.
+/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, the driver's events,
+/// where its event goes or null). Any callable. If it has a detach(), that is called before it is kept for later: it
+/// copies what the program may change after the call.
 class issue_function {
   public:
     template <class Issue>
@@ -78,8 +78,8 @@ struct _cl_command_queue final : causeway::platform::object {
     const cl_command_queue_properties properties;
     std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
-    /// What a driver said to the first command that it refused, whose call had given CL_SUCCESS before, since the last
-    /// clFinish, which tells the program.
+    /// The driver's code for the first command that it refused after the call had returned CL_SUCCESS. The next
+    /// clFinish returns it.
     std::atomic<cl_int> refused{CL_SUCCESS};
     void refuse(cl_int code) {
         cl_int none = CL_SUCCESS;

@@ -45,8 +45,9 @@ struct obstacle {
     _cl_event* event = nullptr;
 };
 
-/// Whose driver is asked whether an event is over: each one's; nobody's, what is known counts; or, on the scheduler's
-/// thread, that of events which it does not watch, as those are asked for once for all that wait for them.
+/// Which drivers are asked whether an event is over: all; none, so that only what is known counts; or, on the
+/// scheduler's thread, those of events that it does not watch. Watched events are asked for once for all that wait for
+/// them.
 enum class asks { driver, nobody, unwatched };
 
 /// Whether `event`, which a command of `queue` waits for, holds it back. If not, and if its driver must still wait, it
@@ -55,14 +56,14 @@ enum class asks { driver, nobody, unwatched };
 [[nodiscard]] obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws,
                                asks whom = asks::driver);
 
-/// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of what its driver must
-/// wait for are flushed: the program does not know of some of them, and drivers do not start what nobody has flushed.
+/// As above, for all that a command of `queue` waits for. If nothing holds it back, the queues of those events are
+/// flushed: the program does not know some of them, and drivers do not start commands that nobody has flushed.
 [[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws,
                                    asks whom = asks::driver);
 
-/// One for the process. Threads start with the first command that has to wait, and end when the process begins to:
-/// drivers shut down then. Who waits for a command after that does the threads' work himself; callbacks are not called
-/// any more.
+/// One for the process. Threads start with the first command that has to wait, and end when the process begins to end,
+/// because drivers shut down. A thread that waits for a command after that does their work; callbacks are no longer
+/// called.
 class scheduler {
   public:
     [[nodiscard]] static scheduler& of_process();
@@ -132,8 +133,8 @@ class scheduler {
         _cl_event::callback callback;
     };
 
-    // Guards what follows, and what queues and events leave to the scheduler. No object is let go of under it: the
-    // last one of a context calls the program.
+    // Guards what follows, and what queues and events leave to the scheduler. Release no object under it: a context's
+    // last one calls the program.
     std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
     std::vector<ref<_cl_event>> m_watched; ///< each once, whoever waits for it

@@ -50,7 +50,7 @@ struct machine {
 /// The 48 cores and 8 nodes of four Opteron 6172, with the distances that its firmware tells.
 [[nodiscard]] machine opteron_48();
 
-/// Tiles of one core and one home cache each, on a mesh of `columns`; of the last row the last `missing` tiles are left
+/// Tiles of one core and one home cache each, on a mesh of `columns`. The last `missing` tiles of the last row are left
 /// out.
 [[nodiscard]] machine tile_mesh(unsigned columns, unsigned rows, unsigned missing);
 

@@ -15,7 +15,7 @@ class clock_line {
         [[nodiscard]] std::int64_t middle() const { return least + (most - least) / 2; }
     };
 
-    /// At `when` by the one clock, the other said between `least` and `most` more. In the order of `when`.
+    /// At time `when` of one clock, the other was ahead by `least` to `most`. Call in the order of `when`.
     void add(std::int64_t when, std::int64_t least, std::int64_t most);
     [[nodiscard]] bool empty() const { return m_points.empty(); }
     /// The time by the other clock.
@@ -23,7 +23,7 @@ class clock_line {
     [[nodiscard]] std::int64_t difference_at(std::int64_t when) const;
     /// Half of what lay between the bounds, at worst.
     [[nodiscard]] std::int64_t uncertainty() const;
-    /// What makes a line like this one when it is added; some hundred, however many there were.
+    /// About a hundred points that make a line like this one when they are added.
     [[nodiscard]] const std::vector<point>& points() const { return m_points; }
 
   private:

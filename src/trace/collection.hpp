@@ -8,22 +8,22 @@
 
 namespace causeway::trace {
 
-/// How long a timeline may stay locked without being written to, before those who wait for it give up.
+/// How long a rank waits for a locked timeline that nobody writes to before it gives up.
 inline constexpr std::chrono::milliseconds lock_patience{10000};
 
 /// Throws transfer_error, naming it, if there is a file of this name that is no timeline, which nothing here replaces;
 /// or a link of another user on the way to it.
 void check_timeline(const std::string& timeline);
 
-/// Adds `part` to `timeline` and removes it; with it the parts of ranks of the same job that were killed. A file that
-/// is there from another job is replaced, and its parts go. Ranks that end at once take turns. Throws transfer_error,
-/// and leaves the part and what was added before, if the disk is full, the file cannot be locked, or it is none of
-/// ours. A file that is made is for its user alone; one that is there keeps its rights.
+/// Adds `part` to `timeline` and removes it, together with the parts of killed ranks of the same job. A timeline of
+/// another job is replaced, and its parts are removed. Ranks that end at once take turns. Throws transfer_error if the
+/// disk is full, the file cannot be locked, or it is none of ours; the part and what was added before stay. A new file
+/// is for its user alone; an old one keeps its rights.
 void add_part(const std::string& timeline, const std::string& part, std::chrono::milliseconds patience = lock_patience);
 
-/// Adds what ranks have left that were killed or could not add it; how many there were. Ranks that live keep theirs.
-/// Parts of other users are not looked at; one that is damaged stays where it is, after a warning, and keeps out no
-/// other. Where no file can be locked, one process at a time.
+/// Adds the parts that ranks left behind because they were killed or could not add them; returns their number. Parts of
+/// live ranks and of other users stay. A damaged part stays too, after a warning. Where files cannot be locked, call
+/// from one process at a time.
 std::size_t add_left_parts(const std::string& timeline, std::chrono::milliseconds patience = lock_patience);
 
 } // namespace causeway::trace

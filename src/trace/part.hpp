@@ -19,8 +19,8 @@ struct identity {
     bool is_job_guessed = false; ///< other ranks may have guessed another
 };
 
-/// The file is mapped: what was written is there however the process ends. It is locked as long as the process lives.
-/// Any thread.
+/// The file is mapped, so that what was written survives any end of the process. It is locked as long as the process
+/// lives. Any thread.
 class part {
   public:
     /// Makes `timeline`.<host>.<process>.part, for its user alone, numbered if there is one already; throws

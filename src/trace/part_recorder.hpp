@@ -20,8 +20,8 @@ struct host_call {
     std::uint64_t bytes = 0;
 };
 
-/// A record is a copy into mapped memory; a chunk of some thousand of them costs a system call or two. Memory is
-/// allocated for texts that are new only.
+/// A record is a copy into mapped memory; a chunk of some thousand costs one or two system calls. Only new texts
+/// allocate memory.
 class part_recorder final : public transfer::recorder {
   public:
     /// `to` and `clock` outlive it.

@@ -64,7 +64,8 @@ struct block {
     std::uint16_t flow;
     std::uint8_t what, failed;
 };
-/// One without an end, of which there may be several, waits; its `error` is then what for. The last one counts.
+/// A record without an end is of a transfer that waits; `error` says for what. There may be several; the last one
+/// counts.
 struct transfer {
     std::uint64_t transfer, bytes, moved, block_bytes, message;
     std::int64_t queued, submitted, started, ended;

@@ -14,8 +14,8 @@ struct command_line {
     std::vector<std::string> program; ///< a program and its words, untouched; empty for commands that start none
 };
 
-/// Behind a command of `app` that takes a program (prefix_command) that begins with the first word which is neither an
-/// option, nor an option's value, nor a command of that command, or else behind the first --.
+/// Behind a command of `app` that takes a program (prefix_command), the program begins at the first word that is no
+/// option, no option's value and no subcommand, or behind the first --.
 [[nodiscard]] command_line split(const CLI::App& app, const std::vector<std::string>& words);
 
 /// "--ranks": each option's long name.

@@ -12,7 +12,7 @@ namespace causeway_tool {
 /// How many ranks it started; 1 if none did.
 [[nodiscard]] int launched_ranks();
 
-/// What is started from here on is one job in a timeline, whatever launchers say, unless somebody has said so before.
+/// From here on, all that is started is one job in a timeline, whatever launchers say. An earlier setting stays.
 void name_job();
 
 /// One of several ranks speaks: the first, or the only one.

@@ -8,8 +8,8 @@
 
 namespace man_page {
 
-/// Adds the subcommand, which --help does not list, after all others. What it gives runs it once the arguments are
-/// parsed, and gives the exit status.
+/// Adds the subcommand, which --help does not list, after all others. Returns a function that runs it once the
+/// arguments are parsed, and returns the exit status.
 std::function<int()> add_command(CLI::App& app);
 
 } // namespace man_page

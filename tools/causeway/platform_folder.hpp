@@ -6,10 +6,10 @@
 
 namespace causeway_tool {
 
-/// Where the loader finds the platform Causeway alone: the folder with its file, which lies beside the program, in the
-/// build as when installed (bin/../share/causeway). In a tree that was moved since, the file names a library that is
-/// gone; there it is the library itself, which ocl-icd, but not every loader, takes as well. (ocl-icd 2.3.2 takes a
-/// folder for one only with the slash.) Throws std::runtime_error if it is not installed.
+/// The folder in which the loader finds only the platform Causeway. It lies beside the program (bin/../share/causeway),
+/// built or installed, and ends in a slash, because ocl-icd 2.3.2 needs one. In a tree that was moved, the folder's
+/// file names a library that is gone: then it is the library's path, which ocl-icd takes, but not every loader. Throws
+/// std::runtime_error if it is not installed.
 [[nodiscard]] std::string platform_folder();
 
 } // namespace causeway_tool

@@ -13,7 +13,7 @@
 
 namespace perf {
 
-/// Below this a transfer is one block: its stages follow one another. From here on they can overlap.
+/// Below this size a transfer is one block, whose stages follow one another. From this size on they can overlap.
 constexpr std::size_t overlapping = mib;
 
 [[nodiscard]] inline limit_rule rule_for(std::size_t bytes) {
@@ -37,8 +37,8 @@ struct bench_device {
 
 [[nodiscard]] apps::buffer make_buffer(const bench_device& where, std::size_t bytes, buffer_kind kind);
 
-/// Data in page-locked memory. A transfer moves a window of it, and each transfer another window, so that what an
-/// earlier one has left behind is never taken for right.
+/// Data in page-locked memory. Each transfer moves another window of it, so that bytes of an earlier transfer never
+/// look right.
 class test_data {
   public:
     test_data(const bench_device& where, std::size_t window_bytes);
@@ -84,7 +84,7 @@ class pageable_memory {
 void read_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, void* target);
 void write_device(cl_command_queue queue, cl_mem buffer, std::size_t offset, std::size_t bytes, const void* source);
 
-/// The first `bytes` of a buffer where they lie, or where the driver shows them, while this lives. Throws as
+/// The first `bytes` of a buffer in host memory, mapped by the driver if need be, while this lives. Throws as
 /// apps::check().
 class mapped_to_read {
   public:

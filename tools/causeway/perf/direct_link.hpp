@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a direct link between two GPUs carries, as CUDA's plain copies use it: the limit of what OpenCL can get of it.
+// The bandwidth of a direct link between two GPUs by CUDA's plain copies: the limit for OpenCL.
 #pragma once
 
 #include <CL/cl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a transfer costs that moves nothing: the order among commands, and threads that sleep until there is one.
+// The cost of a transfer that moves nothing: order among commands, and threads that sleep until their turn.
 #pragma once
 
 #include "perf/bench.hpp"
@@ -11,8 +11,8 @@
 
 namespace perf {
 
-/// Up to here that is a good part of what transfers take where device memory is host memory; elsewhere below 1 MiB
-/// only.
+/// Up to this size that is a good part of a transfer's time if device memory is host memory; elsewhere only below 1
+/// MiB.
 constexpr std::size_t largest_shown_with_order = 16 * mib;
 
 /// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and
@@ -24,7 +24,7 @@ class event_order {
 
     explicit event_order(const bench_device& where) : m_where(where) {}
 
-    /// Of one of `repeats`. The other thread is gone afterwards: it would keep somebody's processor.
+    /// Seconds of one of `repeats`. The other thread has ended afterwards, so that it keeps no processor.
     double seconds(int repeats) {
         std::thread setter([this] { set(); });
         while (!m_is_there) std::this_thread::yield();
@@ -106,7 +106,7 @@ class sleeping_thread {
     std::thread m_thread; // last: it uses the others
 };
 
-/// A blocking call has to come after all that is in its queue, which only a command in it can tell.
+/// A blocking call must come after all in its queue, and only a command in that queue can tell when.
 inline double seconds_of_marker(cl_command_queue queue) {
     return seconds_of([&] {
         cl_event marked = nullptr;

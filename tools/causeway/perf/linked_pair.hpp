@@ -16,8 +16,8 @@ namespace perf {
 /// As rank_pair. Where CUDA can copy between the devices, the library's windows are there when it has been made.
 class linked_pair : public rank_pair {
   public:
-    /// `in_vain`: whether windows of these devices were waited for, and none came; on both ranks alike. Waits 15 s at
-    /// most, once.
+    /// `in_vain`: no windows of these devices came although they were waited for; the same on both ranks. Waits once,
+    /// at most 15 s.
     linked_pair(session& session, const bench_device& where, std::size_t bytes, bool& in_vain)
         : rank_pair(session, where, bytes) {
         find_link();

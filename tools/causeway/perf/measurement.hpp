@@ -19,7 +19,7 @@ struct wrong_data : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What a way is to the others: what users write by hand, ours, part of the limit, or shown beside it.
+/// The role of a way: what users write by hand, ours, a part of the limit, or only shown.
 enum class role { naive, ours, limit, shown };
 
 /// How the limit follows from its parts: the slowest one, for what overlaps, or one after the other.

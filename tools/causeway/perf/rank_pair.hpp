@@ -46,7 +46,7 @@ class rank_pair {
     /// Both ranks move the same window; rank 1's data lies one further, so that no rank finds its own bytes right.
     [[nodiscard]] std::size_t window_of(int rank) const { return m_window + std::size_t(rank); }
     [[nodiscard]] std::size_t own_offset() const { return test_data::offset_of(window_of(m_rank)); }
-    /// In ordinary memory. Not what received bytes are compared with, as that is in the processor's caches.
+    /// In ordinary memory. It is not the copy that received bytes are compared with, because that lies in caches.
     [[nodiscard]] const std::byte* own_data() const { return m_ordinary.data() + own_offset(); }
     [[nodiscard]] const std::byte* peers_data() const { return m_data.at(window_of(m_peer)); }
 
@@ -90,8 +90,8 @@ class rank_pair {
                2;
     }
 
-    /// Seconds of `action`. Each moves other bytes than the one before: what only the first one moved would be found at
-    /// the end.
+    /// Seconds of `action`. Each call moves other bytes than the one before, so that a stale result is found at the
+    /// end.
     template <class Action> double repeated(Action action) {
         const auto next = [&] {
             advance();
@@ -156,8 +156,8 @@ class rank_pair {
     void copy_out() { read_device(queue(), m_source.get(), own_offset(), m_bytes, m_pinned.data()); }
     void copy_in() { write_device(queue(), m_target.get(), 0, m_bytes, peers_data()); }
 
-    /// Raw MPI of the same bytes. Ranks of one node whose devices have memory of their own can meet in memory that both
-    /// have page-locked: there the bytes need no message, only a notice, which counts where nothing overlaps.
+    /// Raw MPI of the same bytes. Ranks of one node whose devices have memory of their own can share page-locked
+    /// memory. Then the bytes need only a notice, which counts where nothing overlaps.
     template <class Whole, class Notice> void add_messages(comparison& made, const char* how, Whole whole,
                                                            Notice notice) {
         const auto check = [this] { verify_pinned(); };

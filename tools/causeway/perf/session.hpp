@@ -32,8 +32,8 @@ class session {
 
     [[nodiscard]] bool wants(const std::string& route) const { return m_routes.contains(route); }
 
-    /// The sizes to measure between `least` and `most`, without those for which this machine has no memory: of `count`
-    /// transfers at once, a route takes `copies` in each process, and one in a buffer on `device`.
+    /// The sizes to measure between `least` and `most` for which this machine has memory. With `count` transfers at
+    /// once, a route needs `copies` in each process and one buffer on `device`.
     std::vector<std::size_t> sizes(cl_device_id device, std::size_t copies, std::size_t least = 1,
                                    std::size_t most = 2047 * mib, std::size_t count = 1);
 
@@ -51,15 +51,15 @@ class session {
     /// For the progress only.
     void begin_route(const std::string& route);
 
-    /// Runs every way once to warm up, then in turn, in another order in each round. If the library does it in several
-    /// ways, each way is run twice in a row, and the second run counts. Checks the data after each run. Leaves out
-    /// strategies that the library did not use although they were forced. Prints the rows. Does nothing if the route is
-    /// not wanted, or if --quick's time is over. Throws wrong_data. Any other failure of a single process becomes a
-    /// note, with route, size and way; ranks cannot go on.
+    /// Runs every way once to warm up, then in rounds, each in another order. If the library has several ways, each way
+    /// runs twice in a row and the second run counts. Checks the data after each run. Leaves out strategies that the
+    /// library did not use although they were forced. Prints the rows. Does nothing if the route is not wanted, or if
+    /// --quick's time is over. Throws wrong_data. Any other failure of a single process becomes a note, with route,
+    /// size and way; ranks cannot go on.
     void measure(comparison compared);
 
-    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. Its failure becomes a
-    /// note, and what comes next is measured all the same. Throws wrong_data.
+    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. If it fails, that
+    /// becomes a note, and measuring goes on. Throws wrong_data.
     void try_size(const std::string& of, std::size_t bytes, const std::function<void()>& bench);
 
     [[nodiscard]] report& results() { return m_report; }
