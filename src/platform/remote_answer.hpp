@@ -8,8 +8,8 @@
 
 namespace causeway::platform {
 
-/// Whether a question is one for its rank: a dry run has nobody to ask, a callback comes when others have no ear, and
-/// once messages end each rank answers by what it has itself.
+/// Whether to ask the question's rank. False in a dry run, which has nobody to ask, in a callback, when other ranks do
+/// not listen, and once messages end.
 [[nodiscard]] inline bool asks_ranks() {
     const auto* const job = cluster::of_process();
     return job != nullptr && !job->is_over() && !cluster::is_dry_run() && !cluster::callback::is_running();

@@ -18,8 +18,8 @@ struct reduced_slice {
     std::size_t element_bytes = 0, count = 0;
 };
 
-/// Brings the slices of all PEs into memory of the device, as much at a time as that has room for, and has the device
-/// combine them in the order of the PEs. Made by the caller's thread, used by the engine's.
+/// Brings the slices of all PEs into the device's memory, as much at a time as fits. The device combines them in the
+/// order of the PEs. Made by the caller's thread, used by the engine's.
 class heap_reduction final : private transfer::step_owner, public std::enable_shared_from_this<heap_reduction> {
   public:
     /// `type` and `combine`, which makes an element of `a` and `b`, are OpenCL C. Where the device cannot, start() says

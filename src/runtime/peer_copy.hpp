@@ -19,9 +19,9 @@ struct new_command;
 /// Whether copy_beside_queues() takes more copies. False once the process is ending, or without the engine's thread.
 [[nodiscard]] bool takes_copies() noexcept;
 
-/// Copies the first `bytes` of one buffer to those of another, whose contexts may differ: after the events of the list,
-/// which are of the target's context, and whatever else is in the queues, which name the devices. The event is the
-/// target's context's. Returns OpenCL's codes; any thread.
+/// Copies the first `bytes` of one buffer to another, whose contexts may differ. It comes after the events of the list,
+/// which are of the target's context, but not after what is in the queues: these only name the devices. The event is
+/// the target's context's. Returns OpenCL's codes; any thread.
 [[nodiscard]] cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target,
                                         std::size_t bytes, cl_uint count, const cl_event* list, cl_event* event);
 

@@ -13,8 +13,8 @@ namespace causeway::topology {
 /// system refuses.
 bool bind_area(void* address, std::size_t bytes, unsigned node_os_index) noexcept;
 
-/// Pages of the area come from these nodes in turn: page number p (address divided by the page size) from the node at p
-/// modulo their number, in ascending order of the system's numbers. False if the system refuses.
+/// Pages of the area come from these nodes in turn, in ascending order of the system's numbers. Page p (address divided
+/// by the page size) comes from node p modulo their count. False if the system refuses.
 bool interleave_area(void* address, std::size_t bytes, std::span<const unsigned> node_os_indexes) noexcept;
 
 /// The calling thread runs on the cores beside `node` of this_machine() only. False if the system refuses.

@@ -11,8 +11,8 @@ namespace causeway::trace {
 /// How long a rank waits for a locked timeline that nobody writes to before it gives up.
 inline constexpr std::chrono::milliseconds lock_patience{10000};
 
-/// Throws transfer_error, naming it, if there is a file of this name that is no timeline, which nothing here replaces;
-/// or a link of another user on the way to it.
+/// Throws transfer_error if a file of this name is no timeline, because nothing here replaces such a file, or if a link
+/// of another user is on the way to it.
 void check_timeline(const std::string& timeline);
 
 /// Adds `part` to `timeline` and removes it, together with the parts of killed ranks of the same job. A timeline of

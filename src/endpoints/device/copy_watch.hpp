@@ -32,9 +32,9 @@ class copy_watch final : public transfer::progress_source {
     /// Who is to be woken by a copy that takes long: it may wait for a kernel in the program's queue.
     void wake(std::shared_ptr<transfer::waker> engine) { m_engine = std::move(engine); }
 
-    /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes, or with an error
-    /// that says what failed: `what`, a verb, with `bytes` at `offset` of a buffer. The queue is flushed at the end of
-    /// the step, once for all, or later if it starts without that (cl::device_facts).
+    /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes. Its error names
+    /// `what` (a verb), `bytes` and `offset` of the buffer. The queue is flushed at the end of the step, once for all,
+    /// or later if it starts without that (cl::device_facts).
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done, small_copy small = {}, bool starts_unflushed = false);
 

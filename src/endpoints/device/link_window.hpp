@@ -23,8 +23,9 @@ struct buffer_range {
     const std::byte* home = nullptr; ///< where the range is, if the buffer lies in a window from the start
 };
 
-/// OpenCL copies between the program's buffers and windows of the same device, in queues of their own, so that none
-/// waits for what goes through the host; from a window of another device there is the bridge. Engine's thread only.
+/// OpenCL copies between the program's buffers and windows of the same device. These copies have queues of their own,
+/// so that none waits for what goes through the host. The bridge copies from windows of other devices. Engine's thread
+/// only.
 class link_window {
   public:
     link_window(const options& settings, const monotonic_clock& clock, bridge_watch& bridge, copy_watch& copies,

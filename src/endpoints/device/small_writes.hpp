@@ -9,11 +9,11 @@
 
 namespace causeway::endpoints {
 
-/// NVIDIA's driver (580) sends up to 24 KiB of page-locked memory, and up to 64 KiB of other memory, inside its
-/// commands, by the device's compute engine, for which processes take turns: 150 us where two do so alternately. The
-/// same bytes as a rectangle of two rows go by a copy engine, in 19 us from one process to the other; where nobody else
-/// is there that costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Until another process says
-/// that it uses the device, the time of its writes decides. One for each device of a context; engine's thread only.
+/// NVIDIA's driver (580) sends few bytes inside its commands (up to 24 KiB of page-locked memory, 64 KiB of other
+/// memory). The device's compute engine writes them, for which processes take turns: 150 us if two alternate. As a
+/// rectangle of two rows they go by a copy engine, in 19 us from one process to the other. Without another process that
+/// costs 2 us more (docs/decisions/0016-small-writes-to-shared-devices.md). Until another process says that it uses the
+/// device, the time of its writes decides. One for each device of a context; engine's thread only.
 class small_writes {
   public:
     enum class way { plain, two_rows };

@@ -34,8 +34,8 @@ namespace causeway::endpoints {
 /// gives up before `cts` says `withdraw` and hears `gone`. If it gives up later, or gets `cts` after all, it sends an
 /// empty block. A receiver that gives up says `stop` and takes what still comes.
 ///
-/// Two ranks of a node may share a window: `cts` then names memory for the first block, and `grant` for each one after
-/// it; the sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another `cts`
+/// Two ranks of a node may share a window. Then `cts` names memory for the first block, and `grant` for each one after
+/// it. The sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another `cts`
 /// without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
 ///
 /// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks

@@ -9,8 +9,8 @@
 namespace causeway::endpoints {
 
 /// No processor reaches a word in a device's memory. A word that is signalled or waited for is therefore kept here from
-/// then on: its value is this one, and the device's memory has an older one until it is written back. The PE whose heap
-/// it is, the owner, adds and removes words; all PEs of the node find them, and work on them by atomics.
+/// then on. The value here counts; the device's memory has an older one until it is written back. The PE whose heap it
+/// is, the owner, adds and removes words; all PEs of the node find them, and work on them by atomics.
 class word_table {
   public:
     static constexpr std::size_t most_words = 512;

@@ -16,8 +16,9 @@ template <class Function> Function* next(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// Python seeds its random numbers when it imports the module, perhaps before OpenCL's loader is there: these bytes are
-/// chance of the job, which the launcher has given to all ranks. Leaves them alone where the caller is another one.
+/// Python seeds its random numbers when it imports the module, perhaps before OpenCL's loader is there. These bytes are
+/// random, but the same on all ranks: the launcher has given them out. Leaves them alone where the caller is another
+/// one.
 void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
 
 /// Where the library or executable that has the address begins; null if none has it.

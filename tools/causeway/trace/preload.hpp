@@ -17,8 +17,8 @@ void* next_function(const char* name);
 
 template <class Function> Function* next(const char* name) { return reinterpret_cast<Function*>(next_function(name)); }
 
-/// Whether the timeline has to be told of a command that was enqueued from there: not of libcauseway's own, as its
-/// engine tells of them, and of none where there is no libcauseway.
+/// Whether to record a command that was enqueued from there. Not if libcauseway enqueued it, because its engine records
+/// its own, and not if there is no libcauseway.
 bool is_watched(const void* caller);
 
 /// Whether a libcauseway is known that has a timeline. Brings none: any process loads this library.
