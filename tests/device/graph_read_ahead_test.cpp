@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 
 using namespace graph_tests;
@@ -109,6 +110,58 @@ TEST_P(graph_read_ahead, of_a_pipe_is_kept_for_the_next_run) {
     const auto last = copies.run();
     EXPECT_EQ(copies.tokens(), 1u);
     EXPECT_TRUE(same_bytes(tokens_of(contents, 8, 1), slice(last, 0, token)));
+}
+
+TEST_P(graph_read_ahead, of_what_a_program_prints_is_kept_for_the_next_run) {
+    const temporary_folder folder;
+    const bytes contents = pattern(9 * token);
+    write_file(folder.path("in"), contents);
+    auto* const file = ::popen(("cat " + folder.path("in")).c_str(), "r");
+    ASSERT_NE(file, nullptr);
+    auto copies = copy_from(file, 2);
+    for (std::size_t run = 0; run < 4; ++run)
+        EXPECT_TRUE(same_bytes(tokens_of(contents, 2 * run, 2), copies.run())) << run;
+    EXPECT_TRUE(same_bytes(tokens_of(contents, 8, 1), slice(copies.run(), 0, token)));
+    EXPECT_EQ(copies.tokens(), 1u);
+    EXPECT_EQ(::pclose(file), 0);
+}
+
+TEST_P(graph_read_ahead, of_a_stream_of_the_programs_own_is_kept_for_the_next_run) {
+    struct source {
+        bytes contents = pattern(9 * token);
+        std::size_t at = 0;
+    } own;
+    const cookie_io_functions_t calls = {[](void* of, char* to, std::size_t size) {
+                                             auto& from = *static_cast<source*>(of);
+                                             // A part of a token at most.
+                                             size = std::min({size, token / 3, from.contents.size() - from.at});
+                                             std::memcpy(to, from.contents.data() + from.at, size);
+                                             from.at += size;
+                                             return static_cast<ssize_t>(size);
+                                         },
+                                         nullptr, nullptr, nullptr};
+    const stream file(fopencookie(&own, "r", calls));
+    auto copies = copy_from(file.get(), 2);
+    for (std::size_t run = 0; run < 4; ++run)
+        EXPECT_TRUE(same_bytes(tokens_of(own.contents, 2 * run, 2), copies.run())) << run;
+}
+
+TEST_P(graph_read_ahead, does_not_pass_a_character_that_was_pushed_back) {
+    const temporary_folder folder;
+    const bytes contents = pattern(9 * token);
+    write_file(folder.path("in"), contents);
+    const auto file = open_stream(folder.path("in"), "r+b");
+    auto copies = copy_from(file.get(), 2);
+    const int first = std::fgetc(file.get());
+    ASSERT_EQ(std::ungetc(first, file.get()), first);
+    EXPECT_TRUE(same_bytes(tokens_of(contents, 0, 2), copies.run()));
+    EXPECT_TRUE(same_bytes(tokens_of(contents, 2, 2), copies.run()));
+    // What the program writes there then is where it has come to.
+    ASSERT_EQ(std::fseek(file.get(), 0, SEEK_CUR), 0);
+    ASSERT_EQ(std::fputc('!', file.get()), '!');
+    ASSERT_EQ(std::fflush(file.get()), 0);
+    EXPECT_EQ(file_contents(folder.path("in"))[4 * token], '!');
+    EXPECT_EQ(std::ftell(file.get()), static_cast<long>(4 * token + 1));
 }
 
 TEST_P(graph_read_ahead, of_a_descriptor_is_over_and_the_next_run_begins_again) {
