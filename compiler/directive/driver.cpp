@@ -362,6 +362,7 @@ class driver {
                      "-Wno-error=implicit-function-declaration",
                      "-Wno-error=implicit-int",
                      "-Wno-error=int-conversion",
+                     "-Wno-error=return-mismatch",
                      "-Wno-error=incompatible-function-pointer-types"};
         all.insert(all.end(), for_text_of_gcc.begin(), for_text_of_gcc.end());
         for (const auto& each : options)

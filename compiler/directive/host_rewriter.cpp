@@ -129,7 +129,7 @@ std::string host_rewriter::data_array(int id, const std::vector<data_record>& da
     std::string text = "struct causeway_acc_data __acc_data" + std::to_string(id) + suffix + "[] = {\n";
     for (const auto& each : data)
         text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
-                string_literal(each.name) + ", 0},\n";
+                string_literal(each.name) + (each.parameter ? ", 0, 1},\n" : ", 0},\n");
     return text + "};\n";
 }
 

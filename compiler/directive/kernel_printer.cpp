@@ -20,13 +20,13 @@ const char* const prelude = R"(#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
 #endif
 /* The first of the two halves in which a tree joins `n` values. */
-int acc_half(int n) { int half_of = n > 1 ? 1 : 0; while (half_of * 2 < n && half_of > 0) half_of *= 2; return half_of; }
+static inline int acc_half(int n) { int half_of = n > 1 ? 1 : 0; while (half_of * 2 < n && half_of > 0) half_of *= 2; return half_of; }
 /* Most loops count in 32 bits, whose division costs a quarter. */
-long acc_quotient(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
-long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a % (uint)b) : a % b; }
+static inline long acc_quotient(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a / (uint)b) : a / b; }
+static inline long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a % (uint)b) : a % b; }
 /* How often a loop runs from first up to last, which it does not reach. */
-long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
-int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
+static inline long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
+static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
 )";
 
 std::string reduction_identity(const std::string& operation, QualType type) {

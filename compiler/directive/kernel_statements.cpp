@@ -56,6 +56,7 @@ void kernel_writer::write_function(const expression_printer::called& called) {
     m_in_function = false;
     m_out = before;
     functions();
+    head = "static inline " + head;
     m_program.functions += head + ";\n" + head + " {\n" + body + "}\n";
 }
 

@@ -20,6 +20,34 @@ std::string data_kind(const std::string& clause) {
     return found == kinds.end() ? "" : found->second;
 }
 
+namespace {
+
+/// Of a parameter `a[n]`, which is a pointer: the bytes that its declaration speaks of; nothing if it does not say, or
+/// if `n` has another value by now.
+std::string declared_bytes(const unit& unit, const VarDecl* variable) {
+    const auto* parameter = dyn_cast_or_null<ParmVarDecl>(variable);
+    const auto* array = parameter ? unit.context.getAsArrayType(parameter->getOriginalType()) : nullptr;
+    std::string each = " * sizeof((";
+    if (variable) each += variable->getNameAsString();
+    each += ")[0])";
+    if (const auto* constant = dyn_cast_or_null<ConstantArrayType>(array))
+        return std::to_string(constant->getSize().getZExtValue()) + "ul" + each;
+    const auto* variable_array = dyn_cast_or_null<VariableArrayType>(array);
+    const auto* size = variable_array ? variable_array->getSizeExpr() : nullptr;
+    const auto* function = parameter ? dyn_cast<FunctionDecl>(parameter->getDeclContext()) : nullptr;
+    if (!size || !function || !function->getBody()) return {};
+    const auto used = accesses_in(size);
+    for (const auto& change : accesses_in(function->getBody()))
+        for (const auto& use : used)
+            if (use.memory || (change.writes && change.root == use.root)) return {};
+    std::string text;
+    llvm::raw_string_ostream out(text);
+    size->printPretty(out, nullptr, unit.context.getPrintingPolicy());
+    return "(unsigned long)(" + out.str() + ")" + each;
+}
+
+} // namespace
+
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
     data_record record{kind, "", "", "", entry.base.text};
     if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE"))
@@ -38,7 +66,14 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         if (pointer) {
             record.host = record.base = "(void *)(" + name + ")";
             record.bytes = "0";
-            if (kind == "COPY" || kind == "COPYIN" || kind == "COPYOUT" || kind == "CREATE") record.kind = "PRESENT";
+            if (kind == "COPY" || kind == "COPYIN" || kind == "COPYOUT" || kind == "CREATE") {
+                const auto declared = declared_bytes(unit, variable);
+                record.parameter = !declared.empty();
+                if (record.parameter)
+                    record.bytes = declared;
+                else
+                    record.kind = "PRESENT";
+            }
         } else {
             record.host = record.base = std::string("(void *)") + (type->isArrayType() ? "(" : "&(") + name + ")";
             record.bytes = "sizeof(" + name + ")";
@@ -338,14 +373,18 @@ class analyser {
         if (type->isPointerType()) {
             made.how = role::buffer;
             if (m_default == "none" && !clause) not_given(variable);
-            if (m_default.empty() && !clause)
+            if (m_default.empty() && !clause) {
                 if (const auto used = extent_of(m_unit, m_of.body, variable)) {
                     const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " +
                                        used->first + " + 1) * sizeof(*" + name + "))";
                     made.record = own_record(m_region.data.size());
                     m_region.data.push_back(
                         {"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
+                } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
+                    made.record = own_record(m_region.data.size());
+                    m_region.data.push_back({"IMPLICIT", "(void *)" + name, "(void *)" + name, declared, name});
                 }
+            }
         } else if (type->isArrayType()) {
             made.how = role::buffer;
             if (!clause) {

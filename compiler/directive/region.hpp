@@ -10,6 +10,7 @@ namespace directive {
 struct data_record {
     std::string kind; // "COPYIN"
     std::string host, base, bytes, name;
+    bool parameter = false; // a parameter declared as an array: `bytes` unless something is mapped there
 };
 
 /// A clause of a data construct around a region, as the region sees it.

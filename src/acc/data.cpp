@@ -71,6 +71,11 @@ void release(device& on, queue& in, mapping& gone) {
 
 namespace {
 
+/// Something is mapped there, however much.
+bool is_there(device& on, void* host) {
+    return on.table().find_start(host) || on.table().find_base(host) || on.find_reserved(host) != on.reserved().end();
+}
+
 /// The device has something of what the pointer points to, which is then meant.
 bool is_known(device& on, const causeway_acc_data& one) {
     return on.table().find_start(one.base) || on.table().find_start(one.host) || on.table().find_base(one.base) ||
@@ -82,6 +87,7 @@ bool is_known(device& on, const causeway_acc_data& one) {
 void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
+        if (one.parameter && is_there(on, one.host)) one.bytes = 0;
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
         if (one.kind == CAUSEWAY_ACC_IMPLICIT && (!one.base || one.bytes == 0 || is_known(on, one))) continue;
@@ -168,6 +174,7 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
     if (place.is_host()) return;
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
+        if (one.parameter && is_there(place.device(), one.host)) one.bytes = 0;
         auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
                                     : place.device().table().find_start(one.host);
         if (!found && one.bytes == 0) {
@@ -187,6 +194,7 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
     place.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
+        if (one.parameter) one.bytes = 0;
         auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
                                           : place.device().table().find_start(one.host);
         if (!found) continue; // OpenACC 2.7, section 2.6.6: no action

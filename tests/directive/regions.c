@@ -343,6 +343,33 @@ static void device_memory(void) {
     }
 }
 
+/* Parameters that are declared as arrays have that size, unless something is mapped there. */
+static void declared_parameters(int n, double whole[n], int rows[4][5], double shorter[100]) {
+#pragma acc data copyin(rows) copy(whole) copyin(shorter)
+    {
+#pragma acc parallel loop present(whole, rows, shorter)
+        for (int i = 0; i < n; i++) whole[i] += rows[i % 4][i % 5] + shorter[i % 7];
+    }
+    for (int i = 0; i < n; i++)
+        expect(whole[i] == 2 * i + i % 4 * 5 + i % 5,
+               "a parameter declared as an array has its size, unless more or less is mapped");
+#pragma acc kernels
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++) rows[i][j] = -1;
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 5; j++) expect(rows[i][j] == -1, "so has one that no clause names");
+}
+
+static void parameters(void) {
+    double whole[50], shorter[100];
+    int rows[4][5];
+    for (int i = 0; i < 50; i++) whole[i] = 2 * i;
+    for (int i = 0; i < 20; i++) rows[i / 5][i % 5] = i;
+    for (int i = 0; i < 7; i++) shorter[i] = 0;
+#pragma acc data copyin(shorter[0 : 7])
+    declared_parameters(50, whole, rows, shorter);
+}
+
 int main(void) {
     scalars();
     arrays(13);
@@ -360,6 +387,7 @@ int main(void) {
     tiles(7, 11, 16);
     overlapping();
     changing();
+    parameters();
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;
 }

@@ -38,6 +38,7 @@ struct causeway_acc_data {
     unsigned long bytes;
     const char* name;
     void* mapped;
+    int parameter; /* declared as an array of `bytes`: which count only where nothing is mapped */
 };
 
 /* How often loops of a kernel run; 0: not known before it does. `lanes` is the loop over lanes inside of the gangs'. */
