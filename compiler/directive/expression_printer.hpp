@@ -14,7 +14,8 @@ struct naming {
     std::string text;
     bool flat = false;      // an array that is one pointer to its elements
     bool captured = false;  // lengths of its rows that are known at run time only are parameters
-    bool on_device = false; // memory that the whole device shares
+    bool on_device = false; // in the device's memory
+    bool own = false;       // there each thread has its own
 };
 
 class expression_printer {

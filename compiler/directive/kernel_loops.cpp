@@ -290,7 +290,7 @@ void kernel_writer::own_variable(const loop_node& node, const item& entry) {
         if (m_made_scratches.insert(key).second &&
             std::none_of(m_scratches.begin(), m_scratches.end(), [&](const auto& each) { return each.name == key; }))
             m_scratches.push_back({key, record_of(m_unit, node.of, entry, "CREATE").bytes});
-        names[variable] = naming{name, true, false, true};
+        names[variable] = naming{name, true, false, true, true};
         const auto low = entry.sections.empty() || !entry.sections.front().low
                              ? std::string("0")
                              : m_print.print(tree_of(node.of, entry.sections.front().low));

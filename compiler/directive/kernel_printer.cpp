@@ -172,7 +172,7 @@ void kernel_writer::set_names() {
             made.text = "(*acc_at_" + name + ")";
             made.on_device = true;
         }
-        if (each.how == role::own && each.own_array) made.flat = made.captured = made.on_device = true;
+        if (each.how == role::own && each.own_array) made.flat = made.captured = made.on_device = made.own = true;
         names[each.variable] = made;
     }
 }

@@ -75,7 +75,8 @@ kernel_writer::effects kernel_writer::effects_of(const Stmt* statement) const {
         if (each.root) {
             const auto named = m_print.names().find(each.root);
             const bool known = named != m_print.names().end();
-            device = known ? named->second.on_device : (each.memory && each.root->getType()->isPointerType());
+            device = known ? named->second.on_device && !named->second.own
+                           : (each.memory && each.root->getType()->isPointerType());
             if (known && each.root->getType()->isPointerType() && !each.memory) device = false;
         }
         if (!device) {

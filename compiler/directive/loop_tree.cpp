@@ -130,6 +130,7 @@ loop_tree::loop_tree(const unit& unit, const found_directive& of)
     } else {
         build(of.body, nullptr);
     }
+    collect_gang_arrays(of);
     for (auto* each : m_outermost) assign(*each);
     for (auto* each : m_outermost) extend(*each);
 }
@@ -265,6 +266,42 @@ void loop_tree::read_clauses(loop_node& node) {
     if (!m_kernels && !automatic && !node.sequential) node.independent = true;
 }
 
+void loop_tree::collect_gang_arrays(const found_directive& of) {
+    for (const auto& clause : of.directive->clauses)
+        if (clause.name == "firstprivate" || (clause.name == "private" && !of.directive->is_combined()))
+            for (const auto& entry : clause.items)
+                if (const auto* variable = variable_of(of, entry);
+                    variable && (variable->getType()->isArrayType() || !entry.sections.empty()))
+                    m_gang_arrays.insert(variable);
+    walk(of.body, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls())
+                if (const auto* variable = dyn_cast<VarDecl>(one); variable && variable->getType()->isArrayType())
+                    m_gang_arrays.insert(variable);
+        return true;
+    });
+}
+
+/// An array that is private around the loop, and that the loop writes.
+const VarDecl* loop_tree::written_gang_array(const loop_node& node) const {
+    auto arrays = m_gang_arrays;
+    for (const auto* around = node.parent; around; around = around->parent)
+        for (const auto* entry : around->privates)
+            if (const auto* variable = variable_of(around->of, *entry);
+                variable && (variable->getType()->isArrayType() || !entry->sections.empty()))
+                arrays.insert(variable);
+    for (const auto* entry : node.privates) arrays.erase(variable_of(node.of, *entry));
+    walk(node.body, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls())
+                if (const auto* variable = dyn_cast<VarDecl>(one)) arrays.erase(variable);
+        return true;
+    });
+    for (const auto& each : accesses_in(node.body))
+        if (each.writes && each.memory && arrays.contains(each.root)) return each.root;
+    return nullptr;
+}
+
 void loop_tree::assign(loop_node& node) {
     if (m_serial) {
         node.gang = node.worker = node.vector = false;
@@ -281,6 +318,11 @@ void loop_tree::assign(loop_node& node) {
             node.independent = node.proved = true;
         else
             node.gang = node.worker = node.vector = false;
+    }
+    if (const auto* array = written_gang_array(node)) {
+        node.keeps_lanes = true;
+        node.worker = node.vector = false;
+        if (node.reason.empty()) node.reason = "it writes '" + array->getNameAsString() + "', which its gang has";
     }
     if (node.of && node.independent && !m_serial)
         if (const auto* leaves = leaving(m_unit, node.body))
@@ -301,7 +343,7 @@ void loop_tree::assign(loop_node& node) {
 /// A loop takes the levels below its own that no loop inside it takes.
 void loop_tree::extend(loop_node& node) {
     for (auto* each : node.inner) extend(*each);
-    if (!node.independent || m_serial || node.sequential) return;
+    if (!node.independent || m_serial || node.sequential || node.keeps_lanes) return;
     if (!node.any_inner(&loop_node::vector) && !node.any_outer(&loop_node::vector) &&
         !node.any_inner(&loop_node::worker)) {
         // What a loop outside of it would not leave free is seen from there: it takes the lanes only where nobody

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 namespace directive {
 
@@ -40,6 +41,7 @@ struct loop_node {
     bool independent = false, sequential = false;
     bool proved = false; // independent because the analysis says so, of arrays that do not overlap
     bool reduces_array = false; // done in order, by one thread: each thread would need an array of its own
+    bool keeps_lanes = false; // writes an array of its gang: each thread has one, and does all iterations
     bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
     std::vector<reduction> reductions;
     std::vector<const item*> privates;
@@ -67,6 +69,7 @@ class loop_tree {
     const unit& m_unit;
     bool m_kernels, m_serial;
     int m_plain_loops = 0; // around the statement at hand
+    std::set<const clang::VarDecl*> m_gang_arrays; // which the whole region has, or what is declared in it
     std::vector<std::unique_ptr<loop_node>> m_all;
     std::vector<loop_node*> m_outermost;
     std::map<const clang::Stmt*, loop_node*> m_by_statement;
@@ -75,6 +78,8 @@ class loop_tree {
     loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);
     void read_clauses(loop_node& node);
     void assign(loop_node& node);
+    void collect_gang_arrays(const found_directive& of);
+    const clang::VarDecl* written_gang_array(const loop_node& node) const;
     void extend(loop_node& node);
 };
 

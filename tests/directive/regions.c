@@ -370,6 +370,54 @@ static void parameters(void) {
     declared_parameters(50, whole, rows, shorter);
 }
 
+static double mirrored[8][64];
+static void expect_mirrored(const char* rule) {
+    int right = 1;
+    for (int x = 0; x < 8; x++)
+        for (int j = 0; j < 64; j++) {
+            right = right && mirrored[x][j] == x * 100 + 63 - j;
+            mirrored[x][j] = -1;
+        }
+    expect(right, rule);
+}
+
+/* Lanes of a gang share its private arrays. */
+static void arrays_of_gangs(int n) {
+    double fixed[64], *const section = malloc(64 * sizeof *section);
+#pragma acc parallel loop gang num_gangs(4) copyout(mirrored)
+    for (int x = 0; x < 8; x++) {
+        double inside[64];
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) inside[j] = x * 100 + j;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) mirrored[x][j] = inside[63 - j];
+    }
+    expect_mirrored("lanes see what others wrote to an array that is declared around them");
+#pragma acc parallel num_gangs(4) copyout(mirrored) private(fixed, section[0 : n])
+    {
+#pragma acc loop gang
+        for (int x = 0; x < 8; x++) {
+#pragma acc loop worker
+            for (int j = 0; j < 64; j++) section[j] = 0;
+#pragma acc loop vector
+            for (int j = 0; j < 64; j++) fixed[j] = x * 100 + j;
+#pragma acc loop vector
+            for (int j = 0; j < 64; j++) mirrored[x][j] = fixed[63 - j] + section[j];
+        }
+    }
+    expect_mirrored("and to private arrays of the construct");
+#pragma acc parallel loop gang num_gangs(4) copyout(mirrored) private(fixed, section[0 : n])
+    for (int x = 0; x < 8; x++) {
+        for (int j = 0; j < 64; j++) section[j] = x * 100 + j;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) fixed[j] = 0;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) mirrored[x][j] = section[63 - j] + fixed[j];
+    }
+    expect_mirrored("and to those of a loop over gangs");
+    free(section);
+}
+
 int main(void) {
     scalars();
     arrays(13);
@@ -388,6 +436,7 @@ int main(void) {
     overlapping();
     changing();
     parameters();
+    arrays_of_gangs(64);
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;
 }
