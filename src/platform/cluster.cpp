@@ -21,6 +21,8 @@ namespace causeway::platform {
 namespace {
 
 constexpr unsigned tags = 1 << 20;
+/// Of calls that a rank has made, for others that have come less far.
+constexpr std::size_t calls_kept = 4096;
 /// How long the end of messages waits for commands whose end other ranks wait for.
 constexpr auto longest_drain = std::chrono::seconds(5);
 
@@ -38,7 +40,7 @@ std::string path_of_causeway() {
 }
 
 void print_counts() {
-    const auto& job = *cluster::of_process();
+    const auto& job = cluster::of_process();
     const auto& counts = job.counts;
     const auto real = counts.all - counts.virtual_ones;
     std::fprintf(stderr,
@@ -55,16 +57,20 @@ std::string difference_of(int mine, const call_record& own, int theirs, const ca
 
 } // namespace
 
-cluster* cluster::of_process() {
+cluster& cluster::of_process() {
     // Never destroyed: messages may be under way while the process ends.
-    static cluster* const one = settings()[option::cluster] != 0 || !settings().text(option::dry_run).empty()
-                                    ? new cluster
-                                    : nullptr;
+    static cluster& one = *new cluster;
     return one;
 }
 
 cluster::cluster() {
     const auto dry = settings().text(option::dry_run);
+    if (settings()[option::cluster] == 0 && dry.empty()) {
+        m_is_alone = true;
+        m_ends = true; // before they begin
+        return;
+    }
+    m_begun = std::vector<std::atomic<std::uint64_t>>(calls_kept);
     if (dry.empty())
         join();
     else
@@ -97,19 +103,19 @@ void cluster::join() {
     if (join == nullptr) cannot_join(path + " is of another version");
     char why[512] = "";
     m_calls.before_end = [] {
-        of_process()->end();
+        of_process().end();
         (void)scheduler::of_process().drain(longest_drain);
     };
-    m_calls.waits = [] { return !of_process()->m_ends && watchdog::of_process().program_waits(); };
-    m_calls.calls_made = [] { return of_process()->m_calls_made.load(std::memory_order_relaxed); };
+    m_calls.waits = [] { return !of_process().m_ends && watchdog::of_process().program_waits(); };
+    m_calls.calls_made = [] { return of_process().m_calls_made.load(std::memory_order_relaxed); };
     m_calls.account = [](void* bytes) {
         static_assert(sizeof(account) <= cluster_calls::account_bytes);
-        new (bytes) account(of_process()->own_account());
+        new (bytes) account(of_process().own_account());
     };
     m_calls.compare = [](int rank, const void* bytes) {
         account theirs;
         std::memcpy(static_cast<void*>(&theirs), bytes, sizeof theirs);
-        of_process()->compare(rank, theirs);
+        of_process().compare(rank, theirs);
     };
     m_calls.owns_queue = owns_queue;
     m_calls.owns_event = owns_event;
@@ -117,7 +123,7 @@ void cluster::join() {
     m_calls.copy = copy_between_queues;
     m_calls.transfer_info = transfer_info;
     m_calls.when_over_here = when_over_here;
-    m_calls.same = [](void* bytes, std::size_t size) { of_process()->same(static_cast<std::byte*>(bytes), size); };
+    m_calls.same = [](void* bytes, std::size_t size) { of_process().same(static_cast<std::byte*>(bytes), size); };
     if (!join(&m_calls, why, sizeof why)) cannot_join(why);
     m_calls.broadcast(0, &m_first_process, sizeof m_first_process);
     m_strict = settings()[option::strict] != 0;
@@ -297,7 +303,7 @@ struct outgoing {
 
 } // namespace
 
-std::shared_ptr<std::byte[]> cluster::room_for_message(std::size_t size) {
+std::shared_ptr<std::byte[]> cluster::room_for_message(std::size_t size) const {
     const auto room = sizeof(message_head) + size;
     const std::shared_ptr<std::byte[]> whole(is_dry_run() ? new std::byte[room]() : new std::byte[room]);
     auto* const bytes = whole.get() + sizeof(message_head);
@@ -354,7 +360,7 @@ void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t 
         from, next_message_tag(from, rank()), &head, sizeof head + size,
         [](void* data, bool has_arrived) {
             const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
-            const auto& job = *of_process();
+            const auto& job = of_process();
             job.check_head(done->expected, head_of(done->bytes));
             if (!has_arrived) job.end_too_long(done->expected, done->from);
             done->over();
@@ -397,13 +403,13 @@ void cluster::same(std::byte* bytes, std::size_t size) const {
 }
 
 bool is_here(const _cl_event& event) {
-    const auto* const job = cluster::of_process();
-    return event.rank < 0 || job == nullptr || event.rank == job->rank();
+    const auto& job = event.context->job;
+    return event.rank < 0 || job.is_alone() || event.rank == job.rank();
 }
 
 namespace {
 
-std::shared_ptr<std::byte[]> room_for_end() { return cluster::room_for_message(sizeof(command_end)); }
+std::shared_ptr<std::byte[]> room_for_end(const cluster& job) { return job.room_for_message(sizeof(command_end)); }
 
 void end_with(_cl_event& event, const std::byte* bytes) {
     command_end end;
@@ -426,15 +432,16 @@ void say_when_over(_cl_event& event, std::shared_ptr<std::byte[]> bytes, std::fu
 void tell(_cl_event& event, int rank) {
     if (std::find(event.told.begin(), event.told.end(), rank) != event.told.end()) return;
     event.told.push_back(rank);
-    const auto bytes = room_for_end();
-    say_when_over(event, bytes, cluster::of_process()->promise(rank, bytes, sizeof(command_end)));
+    auto& job = event.context->job;
+    const auto bytes = room_for_end(job);
+    say_when_over(event, bytes, job.promise(rank, bytes, sizeof(command_end)));
 }
 
 void listen(_cl_event& event) {
     if (!event.told.empty()) return;
-    auto& job = *cluster::of_process();
+    auto& job = event.context->job;
     event.told.push_back(job.rank());
-    const auto bytes = room_for_end();
+    const auto bytes = room_for_end(job);
     job.receive(event.rank, bytes, sizeof(command_end),
                 [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
 }
@@ -442,8 +449,8 @@ void listen(_cl_event& event) {
 void tell_all(_cl_event& event) {
     if (event.rank < 0 || event.told_all) return;
     event.told_all = true;
-    auto& job = *cluster::of_process();
-    const auto bytes = room_for_end();
+    auto& job = event.context->job;
+    const auto bytes = room_for_end(job);
     auto pass_on = job.spread(event.rank, bytes, sizeof(command_end),
                               [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
     if (event.rank == job.rank()) say_when_over(event, bytes, std::move(pass_on));
@@ -460,7 +467,7 @@ void end_here(_cl_event& event, cl_int status, bool passes_users) {
 }
 
 cl_int wait_everywhere(_cl_event& event) {
-    auto& job = *cluster::of_process();
+    auto& job = event.context->job;
     struct {
         cl_int status = CL_COMPLETE;
         bool passes_users = false;
@@ -484,24 +491,22 @@ extern "C" {
 
 /// Rank 0's bytes on every rank.
 __attribute__((visibility("default"))) void causeway_cluster_same(void* bytes, std::size_t size) {
-    if (auto* const job = causeway::platform::cluster::of_process()) job->same(static_cast<std::byte*>(bytes), size);
+    causeway::platform::cluster::of_process().same(static_cast<std::byte*>(bytes), size);
 }
 
 /// The first of all ranks' codes that is not 0, when all have come here.
 __attribute__((visibility("default"))) int causeway_cluster_agree(int code) {
-    const auto* const job = causeway::platform::cluster::of_process();
-    return job == nullptr ? code : job->agree(code);
+    return causeway::platform::cluster::of_process().agree(code);
 }
 
 /// 0 where there is no cluster.
 __attribute__((visibility("default"))) int causeway_cluster_rank() {
-    const auto* const job = causeway::platform::cluster::of_process();
-    return job == nullptr ? 0 : job->rank();
+    return causeway::platform::cluster::of_process().rank();
 }
 
 /// The number of rank 0's process; 0 where there is no cluster.
 __attribute__((visibility("default"))) int causeway_cluster_process() {
-    const auto* const job = causeway::platform::cluster::of_process();
-    return job == nullptr ? 0 : job->first_process();
+    const auto& job = causeway::platform::cluster::of_process();
+    return job.is_alone() ? 0 : job.first_process();
 }
 }

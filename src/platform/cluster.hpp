@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The other ranks that run the same program, if there are any. All of them make the same calls in the same order; so
-// each knows without asking which messages come next.
+// The ranks that run the program: this process alone, or several, which make the same calls in the same order; so each
+// knows without asking which messages come next.
 #pragma once
 
 #include "base/cluster_calls.hpp"
@@ -28,16 +28,19 @@ struct command_counts {
     unsigned long writes = 0, copies = 0, reads = 0, kernels = 0;
 };
 
+/// Every context has it, and asks it the same questions whether there are other ranks or not.
 class cluster {
   public:
-    /// Null unless CAUSEWAY_CLUSTER or CAUSEWAY_DRY_RUN asks for it. The first call joins; collective. Ends the
+    /// Alone unless CAUSEWAY_CLUSTER or CAUSEWAY_DRY_RUN asks for others. The first call joins; collective. Ends the
     /// process if that cannot be.
-    [[nodiscard]] static cluster* of_process();
-    /// Whether the other ranks are only thought of, and no command runs.
-    [[nodiscard]] static bool is_dry_run() {
-        const auto* const job = of_process();
-        return job != nullptr && job->m_dry_devices != 0;
-    }
+    [[nodiscard]] static cluster& of_process();
+    /// There is no other rank, and never was: nothing is told, compared or agreed on.
+    [[nodiscard]] bool is_alone() const { return m_is_alone; }
+    /// The other ranks are only thought of, and no command runs.
+    [[nodiscard]] bool is_dry_run() const { return m_dry_devices != 0; }
+    /// Whether to ask the question's rank. False in a dry run, which has nobody to ask, in a callback, when other ranks
+    /// do not listen, and once messages end.
+    [[nodiscard]] bool asks_ranks() const { return !m_ends && !is_dry_run() && !callback::is_running(); }
 
     [[nodiscard]] int rank() const { return m_calls.rank; }
     [[nodiscard]] int ranks() const { return m_calls.ranks; }
@@ -111,7 +114,7 @@ class cluster {
     [[nodiscard]] const call_record& record() const { return m_record; }
     /// The number and the text of the program's last call, for the user. Any thread.
     [[nodiscard]] std::string last_call() const;
-    /// Messages end, or have ended: a rank has itself alone.
+    /// Messages end, or have ended, or there were never any: a rank has itself alone.
     [[nodiscard]] bool is_over() const { return m_ends; }
     /// Calls are not noted as long as it lives: those of callbacks that come in whichever thread is last.
     class pause {
@@ -141,7 +144,7 @@ class cluster {
     /// Room for the bytes of a message, which the next three hold until it is over; they take no other. In front of the
     /// bytes is the record of calls of the rank they come from, as of its call of these functions. It is compared where
     /// they arrive, which ends the job if the programs have parted.
-    [[nodiscard]] static std::shared_ptr<std::byte[]> room_for_message(std::size_t size);
+    [[nodiscard]] std::shared_ptr<std::byte[]> room_for_message(std::size_t size) const;
     void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over);
 
     /// A message whose turn among those to `to` is taken now: call what it returns when the bytes are there.
@@ -204,6 +207,7 @@ class cluster {
     [[nodiscard]] int next_message_tag(int from, int to);
 
     cluster_calls m_calls;
+    bool m_is_alone = false;
     std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
     int m_first_process = static_cast<int>(::getpid()); ///< rank 0's
     mutable std::mutex m_record_mutex; ///< held where the program's thread writes m_record, and where others read it
@@ -211,7 +215,7 @@ class cluster {
     std::atomic<std::uint64_t> m_calls_made{0}; ///< of the record, until messages end: for other threads
     /// Hashes of the record at its last calls, so that ranks that are unequally far can compare the calls that both
     /// have made.
-    std::array<std::atomic<std::uint64_t>, 4096> m_begun{};
+    std::vector<std::atomic<std::uint64_t>> m_begun; ///< none where there are no others
     account m_last; ///< at the end of messages
     bool m_strict = false; ///< CAUSEWAY_STRICT
     std::atomic<std::thread::id> m_thread; ///< the program's, that has made the last call of the record
@@ -226,31 +230,25 @@ class cluster {
 };
 
 /// For the check of calls, in a cluster: what stands behind an argument of the program's call.
-inline void note(std::uint64_t number) {
-    if (auto* const job = cluster::of_process()) job->mix(number);
-}
-inline void note(const void* bytes, std::size_t size) {
-    if (auto* const job = cluster::of_process()) job->mix(bytes, size);
-}
+inline void note(std::uint64_t number) { cluster::of_process().mix(number); }
+inline void note(const void* bytes, std::size_t size) { cluster::of_process().mix(bytes, size); }
 inline void note(const object& named) { note(named.made_by); }
 
 /// Names the i-th of the objects that one call makes, as the first one is named by the call itself. Not in other
 /// threads, whose calls have no number.
 inline void name_one_of(object& made, std::uint64_t i) {
-    if (const auto* const job = cluster::of_process(); job != nullptr && job->is_in_noted_call())
-        made.made_by = job->record().number() + (i << call_record::several_shift);
+    if (const auto& job = cluster::of_process(); job.is_in_noted_call())
+        made.made_by = job.record().number() + (i << call_record::several_shift);
 }
 
 /// As make(), with one outcome on every rank of a cluster: drivers may refuse on one of them. Collective.
 template <class Action> auto make_everywhere(cl_int* code, Action action) noexcept -> decltype(action().give()) {
     return make(code, [&] {
         decltype(action()) made;
-        auto result = guard([&] {
+        check(cluster::of_process().agree(guard([&] {
             made = action();
             return CL_SUCCESS;
-        });
-        if (const auto* const job = cluster::of_process()) result = job->agree(result);
-        check(result);
+        })));
         return made;
     });
 }

@@ -56,7 +56,7 @@ enum class contexts { automatic, of_driver, of_device }; // of the option
 
 _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_properties> as_given, notify on_error,
                          void* data)
-    : object(own_kind), properties(std::move(as_given)) {
+    : object(own_kind), job(cluster::of_process()), properties(std::move(as_given)) {
     for (auto* const device : of) devices.emplace_back(device);
     const auto wish = static_cast<contexts>(settings()[causeway::option::contexts]);
     const auto is_apart = [&](const _cl_device_id& device) {
@@ -76,7 +76,6 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
         if (!own || !driver_contexts.empty()) continue;
         auto* const stand_in = find_stand_in(of);
         if (stand_in == nullptr) {
-            const auto& job = *cluster::of_process();
             std::fprintf(stderr,
                          "causeway: rank %d of %d has no device of its own, which a context needs on every rank: its "
                          "node has no "
@@ -97,14 +96,14 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             at->calls().clCreateContext(only, static_cast<cl_uint>(raws.size()), raws.data(), on_error, data, &code));
         check(code);
     }
-    m_spans = driver_contexts.size() > 1 || cluster::of_process() != nullptr;
-    if (cluster::of_process() != nullptr) scheduler::of_process().begin();
+    m_spans = driver_contexts.size() > 1 || !job.is_alone();
+    if (!job.is_alone()) scheduler::of_process().begin();
     if (!spans()) return;
     for (auto* const at : m_here) {
         auto& device = *at->devices.front();
         // In order, copies only wait for one another. Between ranks that may be for ever: each end of a message waits
         // for the other rank.
-        const bool in_order = at->from->quirks.hangs_in_last_release && cluster::of_process() == nullptr;
+        const bool in_order = at->from->quirks.hangs_in_last_release && job.is_alone();
         const auto can = ask<cl_command_queue_properties>(device, CL_DEVICE_QUEUE_PROPERTIES);
         at->copies = ref<_cl_command_queue>::adopt(
             new _cl_command_queue(_cl_command_queue::owner::context, *this, device, *at,

@@ -9,6 +9,10 @@
 #include <span>
 #include <vector>
 
+namespace causeway::platform {
+class cluster;
+}
+
 struct _cl_context final : causeway::platform::object {
     static constexpr auto own_kind = causeway::platform::kind::context;
     using notify = void(CL_CALLBACK*)(const char*, const void*, size_t, void*);
@@ -31,6 +35,7 @@ struct _cl_context final : causeway::platform::object {
     /// Those of this rank; there is at least one.
     [[nodiscard]] std::span<causeway::platform::driver_context* const> here() const { return m_here; }
 
+    causeway::platform::cluster& job; ///< the ranks that run the program
     std::vector<causeway::platform::ref<_cl_device_id>> devices;
     std::vector<cl_context_properties> properties;
     std::deque<causeway::platform::driver_context> driver_contexts;

@@ -29,8 +29,7 @@ std::vector<_cl_device_id*> find_own_devices() {
     const device_filter filter(settings().text(option::devices));
     // Devices point to their drivers, and live as long as the process.
     static auto& drivers = *new std::vector<driver>(load_drivers(filter));
-    if (const auto* const job = cluster::of_process())
-        for (auto& each : drivers) each.rank = job->rank();
+    for (auto& each : drivers) each.rank = cluster::of_process().rank();
     std::vector<_cl_device_id*> found;
     for (const auto& from : drivers) {
         cl_uint count = 0;
@@ -263,10 +262,10 @@ std::vector<_cl_device_id*> devices_of_all_ranks(cluster& job, const std::vector
 
 std::vector<_cl_device_id*> find_devices() {
     auto own = find_own_devices();
-    auto* const job = cluster::of_process();
-    if (job == nullptr) return own;
-    job->choose_devices(own);
-    auto all = devices_of_all_ranks(*job, own);
+    auto& job = cluster::of_process();
+    if (job.is_alone()) return own;
+    job.choose_devices(own);
+    auto all = devices_of_all_ranks(job, own);
     for (std::size_t i = 0; i < all.size(); ++i) all[i]->made_by = i + 1; // by no call
     return all;
 }
@@ -274,7 +273,7 @@ std::vector<_cl_device_id*> find_devices() {
 } // namespace
 
 cl_int ask_device(const _cl_device_id& device, cl_device_info name, size_t size, void* value, size_t* size_ret) {
-    if (cluster::of_process() != nullptr && !is_known_question(name)) return CL_INVALID_VALUE; // as on other ranks
+    if (!cluster::of_process().is_alone() && !is_known_question(name)) return CL_INVALID_VALUE; // as on other ranks
     if (device.raw != nullptr) return device.driver.calls->clGetDeviceInfo(device.raw, name, size, value, size_ret);
     const auto found = device.answers.find(name);
     if (found == device.answers.end()) return CL_INVALID_VALUE;
@@ -335,7 +334,7 @@ std::vector<ref<_cl_device_id>> make_parts_everywhere(cluster& job, _cl_device_i
 /// One property with its values: a list of counts ends with a zero as well, behind which nothing matters, or is.
 void note_properties(const cl_device_partition_property* list) {
     static_assert(CL_DEVICE_PARTITION_BY_COUNTS_LIST_END == 0);
-    if (list == nullptr || cluster::of_process() == nullptr) return;
+    if (list == nullptr) return;
     for (; *list != 0; ++list) note(static_cast<std::uint64_t>(*list));
 }
 
@@ -347,7 +346,7 @@ cl_uint count_parts(_cl_device_id& whole, const cl_device_partition_property* pr
     } found;
     if (whole.raw != nullptr)
         found.code = whole.driver.calls->clCreateSubDevices(whole.raw, properties, 0, nullptr, &found.count);
-    if (auto* const job = cluster::of_process()) found = job->from(whole.driver.rank, found);
+    found = cluster::of_process().from(whole.driver.rank, found);
     check(found.code);
     return found.count;
 }
@@ -391,15 +390,17 @@ cl_int CL_API_CALL clCreateSubDevices(cl_device_id whole, const cl_device_partit
         auto& device = checked(whole, CL_INVALID_DEVICE);
         note_properties(properties);
         require(parts == nullptr || count != 0, CL_INVALID_VALUE); // drivers take it for a question
-        require(device.raw != nullptr || !cluster::is_dry_run(), CL_DEVICE_PARTITION_FAILED); // nobody makes them there
+        require(device.raw != nullptr || !cluster::of_process().is_dry_run(), CL_DEVICE_PARTITION_FAILED); // nobody
+                                                                                                           // makes them
+                                                                                                           // there
         if (parts == nullptr) {
             const auto made = count_parts(device, properties);
             if (found != nullptr) *found = made;
             return CL_SUCCESS;
         }
-        auto* const job = cluster::of_process();
-        auto made = job == nullptr ? make_parts(device, properties, count)
-                                   : make_parts_everywhere(*job, device, properties, count);
+        auto& job = cluster::of_process();
+        auto made = job.is_alone() ? make_parts(device, properties, count)
+                                   : make_parts_everywhere(job, device, properties, count);
         if (found != nullptr) *found = static_cast<cl_uint>(made.size());
         for (size_t i = 0; i < made.size(); ++i) {
             name_one_of(*made[i], i);

@@ -35,7 +35,7 @@ std::optional<std::chrono::nanoseconds> profiled(cl_event raw, cl_profiling_info
 
 device_times* device_times::of_process() {
     // Never destroyed: drivers may still call back.
-    static device_times* const one = cluster::of_process() != nullptr && settings()[option::stats] != 0
+    static device_times* const one = !cluster::of_process().is_alone() && settings()[option::stats] != 0
                                          ? new device_times
                                          : nullptr;
     return one;
@@ -148,7 +148,7 @@ void device_times::report() {
     const std::lock_guard lock(m_mutex);
     for (const auto& command : m_running)
         if (command.over) (void)has_settled(command); // without its driver
-    const auto& job = *cluster::of_process();
+    const auto& job = cluster::of_process();
     const auto all = all_devices();
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto of = break_down(*all[i]);

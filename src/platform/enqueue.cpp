@@ -16,7 +16,7 @@ cl_int nothing(cl_bool, cl_uint, const cl_event*, cl_event*) { return CL_SUCCESS
 
 /// Hands the command to its driver if that can be, else to the scheduler. A refusal ends the command's event, too.
 cl_int hand_over(_cl_command_queue& queue, waiting_command command) {
-    if (cluster::is_dry_run()) command.issue = issue_function(nothing);
+    if (queue.context.job.is_dry_run()) command.issue = issue_function(nothing);
     if (queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         const auto found = look_at_all(command, queue, raws);
@@ -118,7 +118,7 @@ cl_int result_everywhere(const new_command& command, cl_int code, const std::vec
         bool passes_users;
     } found{code, queue.where.here && passes_users(queue_seen(command), behind)};
     if (command.blocking != CL_FALSE) {
-        if (may_fail || queue.is_behind_users) found = cluster::of_process()->from(queue.where.rank, found);
+        if (may_fail || queue.is_behind_users) found = queue.context.job.from(queue.where.rank, found);
         wait_for_all(behind, found.passes_users);
         if (may_fail) return found.code;
     }
@@ -134,8 +134,8 @@ ref<_cl_event> make_event(const new_command& command) {
 /// The command's memory objects whose end the program is told of, on every rank: the same ones everywhere.
 std::vector<ref<_cl_mem>> kept_by(const new_command& command) {
     std::vector<ref<_cl_mem>> kept;
-    const auto* const job = cluster::of_process();
-    if (job == nullptr || job->is_over() || cluster::is_dry_run()) return kept;
+    const auto& job = command.queue.context.job;
+    if (job.is_over() || job.is_dry_run()) return kept;
     const std::lock_guard lock(command.queue.context.order);
     for (const auto& use : command.uses)
         if (use.object->outlives_commands()) kept.emplace_back(use.object);
@@ -160,7 +160,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
     auto kept = kept_by(command);
     const bool is_dropped = kept.empty() && may_be_dropped(command);
     const bool is_seen = command.event != nullptr || command.blocking != CL_FALSE;
-    if (is_dropped) ++cluster::of_process()->counts.dropped;
+    if (is_dropped) ++command.queue.context.job.counts.dropped;
     std::vector<ref<_cl_event>> behind;
     if (!is_dropped || is_seen) {
         const std::lock_guard lock(command.queue.context.order);
@@ -171,7 +171,7 @@ cl_int enqueue_elsewhere(const new_command& command) {
     if (command.event != nullptr || !kept.empty()) {
         auto event = make_event(command);
         event->behind = std::move(behind);
-        if (cluster::is_dry_run()) event->finish_as({CL_COMPLETE, CL_SUCCESS}); // no rank says so
+        if (event->context->job.is_dry_run()) event->finish_as({CL_COMPLETE, CL_SUCCESS}); // no rank says so
         keep_until_over(*event, std::move(kept));
         if (command.event != nullptr) *command.event = event.give();
     }
@@ -248,8 +248,8 @@ void give_event(const new_command& command, cl_event raw, bool had_waits) {
 
 cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     auto& queue = command.queue;
-    auto* const job = cluster::of_process();
-    if (job != nullptr) count(*job, command);
+    auto& job = queue.context.job;
+    if (!job.is_alone()) count(job, command);
     if (!queue.where.here) return enqueue_elsewhere(command);
     auto event = make_event(command);
     if ((command.type == CL_COMMAND_MARKER || command.type == CL_COMMAND_BARRIER) && command.wait_count != 0)
@@ -257,10 +257,10 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
     cl_int code = CL_SUCCESS;
     if (queue.context.spans()) {
         const std::lock_guard lock(queue.context.order);
-        if (job != nullptr) event->behind = go_behind(command);
+        if (!job.is_alone()) event->behind = go_behind(command);
         code = hand_over(queue, with_waits(command, event, std::move(issue)));
         // Other ranks count a refused command as one that runs, and fails.
-        if (code == CL_SUCCESS || job != nullptr)
+        if (code == CL_SUCCESS || !job.is_alone())
             for (const auto& use : command.uses)
                 note_use(*use.object, queue.where, use_of(command, use), event.get(), command.apart);
     } else {
@@ -268,13 +268,13 @@ cl_int enqueue_in_turn(const new_command& command, issue_function issue) {
         waiting.uses = {}; // the driver's affair
         code = hand_over(queue, with_waits(waiting, event, std::move(issue)));
     }
-    if (code != CL_SUCCESS && job == nullptr) return code;
+    if (code != CL_SUCCESS && job.is_alone()) return code;
     keep_mapped(command, *event);
     if (command.blocking != CL_FALSE) {
         scheduler::of_process().wait_for(*event);
         code = std::min(event->status(), CL_SUCCESS);
     }
-    if (job != nullptr) {
+    if (!job.is_alone()) {
         code = result_everywhere(command, code, event->behind);
         keep_until_over(*event, kept_by(command));
     }
@@ -308,7 +308,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
                        const std::shared_ptr<std::byte[]>& staging, issue_function issue) {
     check_command(command);
     auto& queue = command.queue;
-    auto& job = *cluster::of_process();
+    auto& job = queue.context.job;
     if (command.is_counted) count(job, command);
     auto& plan = scheduler::of_process();
     // It ends on each rank when the bytes are there.

@@ -95,7 +95,7 @@ cl_int read_everywhere(const new_command& command, const host_target& target,
 template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
     check_command(command);
     auto& queue = command.queue;
-    if (!queue.context.spans() && command.mapped == nullptr && !cluster::is_dry_run() &&
+    if (!queue.context.spans() && command.mapped == nullptr &&
         queue.waiting_count.load(std::memory_order_acquire) == 0) {
         raw_waits raws;
         if (look_at_waits(command, raws).what == obstacle::sort::none) {
@@ -119,10 +119,10 @@ template <class Issue> cl_int enqueue(const new_command& command, Issue issue) {
 /// issue.
 template <class MakeIssue> cl_int enqueue_read(const new_command& command, const host_target& target,
                                                MakeIssue make_issue) {
-    if (cluster::of_process() == nullptr)
-        return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
+    const auto& job = command.queue.context.job;
+    if (job.is_alone()) return enqueue(command, make_issue(target.address, target.row_pitch, target.slice_pitch));
     // With room for how it ended.
-    const auto staging = cluster::room_for_message(target.bytes() + sizeof(command_end));
+    const auto staging = job.room_for_message(target.bytes() + sizeof(command_end));
     return read_everywhere(command, target, staging, issue_function(make_issue(staging.get(), size_t{0}, size_t{0})));
 }
 
@@ -137,8 +137,8 @@ inline constexpr size_t most_in_one_part = size_t{4} << 20;
 /// Reads `size` bytes, in parts where that is faster and nobody asks for the times of the whole.
 template <class Read> cl_int enqueue_read_of(const new_command& command, size_t size, Read read) {
     const bool is_timed = command.event != nullptr && (command.queue.properties & CL_QUEUE_PROFILING_ENABLE) != 0;
-    if (size <= most_in_one_part || is_timed || cluster::of_process() == nullptr || cluster::is_dry_run())
-        return read(command, 0, size);
+    const auto& job = command.queue.context.job;
+    if (size <= most_in_one_part || is_timed || job.is_alone() || job.is_dry_run()) return read(command, 0, size);
     return read_in_parts(command, size, read);
 }
 

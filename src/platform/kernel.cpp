@@ -71,11 +71,11 @@ std::vector<argument_facts> facts_of(const std::string& told) {
 } // namespace
 
 void _cl_kernel::agree(cl_int code) {
-    const auto* const job = cluster::of_process();
-    if (!asks_ranks()) return check(code);
+    const auto& job = context->job;
+    if (!job.asks_ranks()) return check(code);
     const auto mine = told(code, m_facts);
-    if (job->all_have(std::hash<std::string>()(mine))) return check(code);
-    const auto all = job->gather(mine);
+    if (job.all_have(std::hash<std::string>()(mine))) return check(code);
+    const auto all = job.gather(mine);
     cl_int first_failure = CL_SUCCESS;
     for (const auto& device : program->devices) {
         const int owner = device->driver.rank;

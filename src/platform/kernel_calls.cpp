@@ -174,7 +174,7 @@ cl_int CL_API_CALL clGetKernelInfo(cl_kernel handle, cl_kernel_info name, size_t
                 auto& raw = kernel.any_part().raw;
                 return raw.calls().clGetKernelInfo(raw.raw(), name, room, where, used);
             };
-            return asks_ranks() ? answer_of(kernel.asked, to, ask) : to.from(ask);
+            return answer_of(kernel.context->job, kernel.asked, to, ask);
         }
         }
     });
@@ -189,7 +189,7 @@ cl_int CL_API_CALL clGetKernelArgInfo(cl_kernel handle, cl_uint index, cl_kernel
             auto& raw = kernel.any_part().raw;
             return raw.calls().clGetKernelArgInfo(raw.raw(), index, name, room, where, used);
         };
-        return asks_ranks() ? answer_of(kernel.asked, to, ask) : to.from(ask);
+        return answer_of(kernel.context->job, kernel.asked, to, ask);
     });
 }
 
@@ -232,12 +232,13 @@ std::pair<cl_kernel, cl_device_id> on_device(cl_kernel handle, cl_device_id devi
 cl_int CL_API_CALL clGetKernelWorkGroupInfo(cl_kernel handle, cl_device_id device, cl_kernel_work_group_info name,
                                             size_t size, void* value, size_t* size_ret) {
     return guard([&] {
+        auto& context = *checked(handle, CL_INVALID_KERNEL).context;
         const answer to(size, value, size_ret);
         const auto ask = [&](size_t room, void* where, size_t* used) {
             const auto [kernel, on] = on_device(handle, device);
             return calls_of(kernel).clGetKernelWorkGroupInfo(kernel, on, name, room, where, used);
         };
-        return asks_ranks() ? answer_of(rank_of(handle, device), to, ask) : to.from(ask);
+        return answer_of(context.job, rank_of(handle, device), to, ask);
     });
 }
 
@@ -245,6 +246,7 @@ cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle, cl_device_id device
                                            size_t input_size, const void* input, size_t size, void* value,
                                            size_t* size_ret) {
     return guard([&] {
+        auto& context = *checked(handle, CL_INVALID_KERNEL).context;
         const answer to(size, value, size_ret);
         const auto ask = [&](size_t room, void* where, size_t* used) {
             const auto [kernel, on] = on_device(handle, device);
@@ -254,7 +256,7 @@ cl_int CL_API_CALL clGetKernelSubGroupInfo(cl_kernel handle, cl_device_id device
             require(call != nullptr, CL_INVALID_OPERATION);
             return call(kernel, on, name, input_size, input, room, where, used);
         };
-        return asks_ranks() ? answer_of(rank_of(handle, device), to, ask) : to.from(ask);
+        return answer_of(context.job, rank_of(handle, device), to, ask);
     });
 }
 

@@ -107,10 +107,10 @@ template <class Action> void or_give_up(_cl_mem& object, const std::string& what
         return CL_SUCCESS;
     });
     if (code == CL_SUCCESS) return;
-    const auto* const job = cluster::of_process();
-    if (job == nullptr) throw refusal{code};
-    job->give_up("a memory object of " + std::to_string(object.root().size) + " bytes cannot be " + what +
-                 ": OpenCL's code " + std::to_string(code));
+    const auto& job = object.context->job;
+    if (job.is_alone()) throw refusal{code};
+    job.give_up("a memory object of " + std::to_string(object.root().size) + " bytes cannot be " + what +
+                ": OpenCL's code " + std::to_string(code));
 }
 
 void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const*>(list); }
@@ -119,7 +119,7 @@ void* const* untyped(const cl_event* list) { return reinterpret_cast<void* const
 issue_function transfer(_cl_mem& object, driver_context& at, int peer, int tag, bool sends) {
     return [held = ref<_cl_mem>(&object), &at, peer, tag, sends](cl_bool, cl_uint count, const cl_event* list,
                                                                  cl_event* event) {
-        const auto& calls = cluster::of_process()->calls();
+        const auto& calls = held->context->job.calls();
         const auto call = sends ? calls.send_buffer : calls.receive_buffer;
         or_give_up(*held, (sends ? "sent to rank " : "received from rank ") + std::to_string(peer), [&] {
             check(call(at.copies->raw.raw(), held->raw(at), held->size, peer, tag, count, untyped(list),
@@ -161,7 +161,7 @@ void move_here(_cl_mem& root, driver_context& from, driver_context& to) {
     auto& target = root.copies[to.index];
     // In a cluster another engine, libcauseway's, sends the buffer meanwhile, and both would map it: PoCL takes one of
     // two maps of a range for the other when it is unmapped in another queue (3.1).
-    if (!root.is_image() && cluster::of_process() == nullptr && core::takes_copies()) {
+    if (!root.is_image() && root.context->job.is_alone() && core::takes_copies()) {
         auto before = look_before_reading(source);
         auto orders = before_arriving(target);
         orders.insert(orders.end(), before.orders.begin(), before.orders.end());
@@ -181,7 +181,7 @@ void move_here(_cl_mem& root, driver_context& from, driver_context& to) {
 }
 
 void move_out(_cl_mem& root, driver_context& from, int rank) {
-    auto& job = *cluster::of_process();
+    auto& job = root.context->job;
     auto& source = root.copies[from.index];
     auto before = look_before_reading(source);
     // Goes also if what it waits for failed: the other rank must not wait for ever for contents that nobody can use.
@@ -193,7 +193,7 @@ void move_out(_cl_mem& root, driver_context& from, int rank) {
                                            transfer(root, from, rank, tag, true), _cl_event::ender::foreign));
         return;
     }
-    const auto staging = cluster::room_for_message(root.size);
+    const auto staging = job.room_for_message(root.size);
     auto send = job.promise(rank, staging, root.size);
     const auto out = enqueue_copy(*from.copies, CL_COMMAND_READ_IMAGE, {}, std::move(orders),
                                   read_whole(root, from, staging));
@@ -205,7 +205,7 @@ void move_out(_cl_mem& root, driver_context& from, int rank) {
 }
 
 void move_in(_cl_mem& root, int rank, driver_context& to) {
-    auto& job = *cluster::of_process();
+    auto& job = root.context->job;
     auto& target = root.copies[to.index];
     if (!root.is_image()) {
         const int tag = job.next_data_tag(rank, job.rank());
@@ -213,7 +213,7 @@ void move_in(_cl_mem& root, int rank, driver_context& to) {
                                       transfer(root, to, rank, tag, false), _cl_event::ender::foreign);
         return;
     }
-    const auto staging = cluster::room_for_message(root.size);
+    const auto staging = job.room_for_message(root.size);
     auto message = ref<_cl_event>::adopt(
         new _cl_event(*to.copies, CL_COMMAND_WRITE_IMAGE, _cl_event::ender::every_rank));
     job.receive(rank, staging, root.size, [message] { scheduler::of_process().end(*message, {}); });
@@ -223,7 +223,7 @@ void move_in(_cl_mem& root, int rank, driver_context& to) {
 }
 
 void make_raw(_cl_mem& object, driver_context& at) {
-    if (cluster::is_dry_run()) return; // its commands use nothing
+    if (object.context->job.is_dry_run()) return; // its commands use nothing
     or_give_up(object, "made by the driver " + at.from->name, [&] { (void)object.raw(at); });
 }
 
@@ -251,7 +251,7 @@ void move(_cl_mem& root, driver_context& from, driver_context& to) {
 /// A driver context to which the contents have failed to come is as if they had never been on their way, while another
 /// has them. In a cluster the ranks would not agree on it.
 static void forget_failed_moves(_cl_mem& root) {
-    if (root.latest.size() < 2 || cluster::of_process() != nullptr) return;
+    if (root.latest.size() < 2 || !root.context->job.is_alone()) return;
     const auto has_failed = [&](const driver_context* one) {
         const auto& arrival = root.copies[one->index].arrival;
         return arrival && arrival->status() < CL_COMPLETE;

@@ -322,7 +322,7 @@ cl_int CL_API_CALL clSetMemObjectDestructorCallback(cl_mem handle, void(CL_CALLB
     return guard([&]() -> cl_int {
         auto& object = checked(handle, CL_INVALID_MEM_OBJECT);
         require(call != nullptr, CL_INVALID_VALUE);
-        if (const auto* const job = cluster::of_process(); job != nullptr && job->is_in_noted_call()) {
+        if (object.context->job.is_in_noted_call()) {
             const std::lock_guard lock(object.context->order);
             object.is_kept_everywhere = true;
         }
@@ -422,13 +422,13 @@ formats common_of(const std::vector<formats>& all) {
 std::vector<formats> own_formats(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<formats> all;
     for (const auto* at : context.here())
-        if (!at->understudy || !asks_ranks()) all.push_back(formats_at(*at, flags, type));
+        if (!at->understudy || !context.job.asks_ranks()) all.push_back(formats_at(*at, flags, type));
     return all;
 }
 
 /// Of the driver contexts of every rank. Collective.
 std::vector<formats> formats_of_ranks(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
-    const auto& job = *cluster::of_process();
+    const auto& job = context.job;
     std::string mine;
     const auto code = job.agree(guard([&] {
         for (const auto& one : own_formats(context, flags, type)) {
@@ -459,8 +459,8 @@ cl_int CL_API_CALL clGetSupportedImageFormats(cl_context handle, cl_mem_flags fl
     return guard([&]() -> cl_int {
         auto& context = checked(handle, CL_INVALID_CONTEXT);
         require(list == nullptr || room != 0, CL_INVALID_VALUE);
-        const auto common = common_of(asks_ranks() ? formats_of_ranks(context, flags, type)
-                                                   : own_formats(context, flags, type));
+        const auto common = common_of(context.job.asks_ranks() ? formats_of_ranks(context, flags, type)
+                                                               : own_formats(context, flags, type));
         if (list != nullptr) std::copy_n(common.begin(), std::min<size_t>(room, common.size()), list);
         if (found != nullptr) *found = static_cast<cl_uint>(common.size());
         return CL_SUCCESS;

@@ -65,15 +65,15 @@ template <api_call Which, auto Function> struct noted;
 template <api_call Which, class Result, class... Arguments, Result(CL_API_CALL* Function)(Arguments...)> struct noted<
     Which, Function> {
     static Result CL_API_CALL call(Arguments... arguments) {
-        auto* const job = cluster::of_process();
-        if (job == nullptr) return Function(arguments...);
-        const auto begin = [&](const auto&... meant) { return job->begin_call(Which, meant...); };
+        auto& job = cluster::of_process();
+        if (job.is_alone()) return Function(arguments...);
+        const auto begin = [&](const auto&... meant) { return job.begin_call(Which, meant...); };
         if (!std::apply(begin, meaning_of<Which>(arguments...))) return Function(arguments...);
-        const auto number = job->record().number();
+        const auto number = job.record().number();
         const auto result = Function(arguments...);
         name_made(result, number);
         if (went_well(result)) (name_event(arguments, number), ...);
-        job->end_call();
+        job.end_call();
         return result;
     }
 

@@ -67,7 +67,7 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
 }
 
 /// What an understudy cannot do, the owners of the devices may: only their codes count, where they are asked.
-bool may_fail(const driver_context& at) { return at.understudy && asks_ranks(); }
+bool may_fail(const driver_context& at) { return at.understudy && cluster::of_process().asks_ranks(); }
 
 /// A program with a driver's program at each driver context that has devices of it: create(driver context, part, code).
 template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices,
@@ -107,7 +107,7 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
         if (code == CL_SUCCESS) part.is_built = true;
         return code;
     };
-    const auto* const job = cluster::of_process();
+    const auto& job = program.context->job;
     const auto act_here = [&] {
         bool any = false;
         for (auto* const at : program.context->here()) {
@@ -121,16 +121,15 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
         }
         // A rank none of whose devices are asked for knows the kernels and their arguments by its own driver, if that
         // can build them.
-        if (job == nullptr || any) return;
+        if (job.is_alone() || any) return;
         auto& at = *program.context->here().front();
         (void)act_on(at, program.part_of(at).devices);
     };
-    const bool takes_turns = job != nullptr && job->turns.any_is_later && asks_ranks();
-    if (takes_turns && job->turns.is_later) (void)job->agree(CL_SUCCESS);
+    const bool takes_turns = job.turns.any_is_later && job.asks_ranks();
+    if (takes_turns && job.turns.is_later) (void)job.agree(CL_SUCCESS);
     act_here();
-    if (takes_turns && !job->turns.is_later) (void)job->agree(CL_SUCCESS);
-    if (job == nullptr) return first_failure;
-    const auto code = job->agree(first_failure);
+    if (takes_turns && !job.turns.is_later) (void)job.agree(CL_SUCCESS);
+    const auto code = job.agree(first_failure);
     if (code == CL_SUCCESS && !chosen.empty()) program.asked = chosen.front()->driver.rank;
     return code;
 }
@@ -257,8 +256,8 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
         });
     });
     // Each rank knows what the drivers of its own devices say.
-    if (is_tried && status != nullptr && asks_ranks())
-        for (cl_uint i = 0; i < count; ++i) status[i] = cluster::of_process()->from(list[i]->driver.rank, status[i]);
+    if (const auto& job = cluster::of_process(); is_tried && status != nullptr && job.asks_ranks())
+        for (cl_uint i = 0; i < count; ++i) status[i] = job.from(list[i]->driver.rank, status[i]);
     return made;
 }
 
@@ -366,7 +365,7 @@ cl_program CL_API_CALL clLinkProgram(cl_context handle, cl_uint count, const cl_
         return linked;
     });
     if (made == nullptr) return nullptr;
-    if (const auto* const job = cluster::of_process()) link_code = job->agree(link_code);
+    link_code = cluster::of_process().agree(link_code);
     if (code != nullptr) *code = done == nullptr ? link_code : CL_SUCCESS;
     if (done != nullptr) done(made, data);
     return made;
@@ -389,9 +388,7 @@ size_t index_of(const _cl_program& program, const _cl_device_id* device) {
 /// What a dry run says of the devices of other ranks: what one of its own has. In callbacks, and when the ranks have
 /// left, those have nothing: the program's memory has the size of their own binaries.
 template <class Value> void stand_in_for_others(const _cl_program& program, std::vector<Value>& all) {
-    const auto is_own = [own = cluster::of_process()->rank()](const auto& device) {
-        return device->driver.rank == own;
-    };
+    const auto is_own = [own = program.context->job.rank()](const auto& device) { return device->driver.rank == own; };
     const auto own = std::find_if(program.devices.begin(), program.devices.end(), is_own);
     if (own == program.devices.end()) return;
     for (size_t i = 0; i < all.size(); ++i)
@@ -408,11 +405,10 @@ std::vector<size_t> binary_sizes(_cl_program& program) {
                                                       theirs.size() * sizeof(size_t), theirs.data(), nullptr));
         for (size_t i = 0; i < theirs.size(); ++i) all[index_of(program, part.devices[i])] = theirs[i];
     }
-    const auto* const job = cluster::of_process();
-    if (job == nullptr) return all;
-    if (cluster::is_dry_run()) stand_in_for_others(program, all);
-    if (!asks_ranks()) return all;
-    const auto blobs = job->gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
+    const auto& job = program.context->job;
+    if (job.is_dry_run()) stand_in_for_others(program, all);
+    if (!job.asks_ranks()) return all;
+    const auto blobs = job.gather(std::string(reinterpret_cast<const char*>(all.data()), all.size() * sizeof(size_t)));
     for (size_t i = 0; i < all.size(); ++i)
         std::memcpy(&all[i], blobs[static_cast<size_t>(program.devices[i]->driver.rank)].data() + i * sizeof(size_t),
                     sizeof(size_t));
@@ -431,10 +427,10 @@ void copy_binaries(_cl_program& program, unsigned char* const* targets) {
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARIES,
                                                       theirs.size() * sizeof(unsigned char*), theirs.data(), nullptr));
     }
-    const auto* const job = cluster::of_process();
-    if (cluster::is_dry_run()) stand_in_for_others(program, all);
+    const auto& job = program.context->job;
+    if (job.is_dry_run()) stand_in_for_others(program, all);
     for (size_t i = 0; i < all.size(); ++i) {
-        if (asks_ranks()) job->calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
+        if (job.asks_ranks()) job.calls().broadcast(program.devices[i]->driver.rank, all[i].data(), all[i].size());
         if (targets[i] != nullptr) std::copy(all[i].begin(), all[i].end(), targets[i]);
     }
 }
@@ -473,7 +469,7 @@ cl_int CL_API_CALL clGetProgramInfo(cl_program handle, cl_program_info name, siz
                 return part.raw.calls().clGetProgramInfo(part.raw.raw(), name, room, where, used);
             };
             // Drivers name kernels in orders of their own.
-            return asks_ranks() ? answer_of(program.asked, to, ask) : to.from(ask);
+            return answer_of(program.context->job, program.asked, to, ask);
         }
         }
     });
@@ -496,7 +492,7 @@ cl_int CL_API_CALL clGetProgramBuildInfo(cl_program handle, cl_device_id device_
             const auto on = at.here ? device.raw : part.devices.front()->raw;
             return part.raw.calls().clGetProgramBuildInfo(part.raw.raw(), on, name, room, where, used);
         };
-        return asks_ranks() ? answer_of(at.rank, to, ask) : to.from(ask);
+        return answer_of(program.context->job, at.rank, to, ask);
     });
 }
 

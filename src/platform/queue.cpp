@@ -23,14 +23,14 @@ _cl_command_queue::_cl_command_queue(owner whose, _cl_context& of, _cl_device_id
     cl_int code = CL_SUCCESS;
     raw = driver_object<cl_command_queue>(where.calls().clCreateCommandQueue(where.context.raw(), on.raw, as, &code));
     check(code);
-    if (cluster::of_process() != nullptr) driver_queues::of_process().add(raw.raw());
+    if (!context.job.is_alone()) driver_queues::of_process().add(raw.raw());
 }
 
 _cl_command_queue::~_cl_command_queue() {
     if (!raw) return;
     const bool is_finished = driver.quirks.hangs_in_last_release && !in_order();
     if (is_finished) (void)raw.calls().clFinish(raw.raw());
-    if (cluster::of_process() != nullptr) driver_queues::of_process().remove(raw.raw(), is_finished);
+    if (!context.job.is_alone()) driver_queues::of_process().remove(raw.raw(), is_finished);
 }
 
 namespace causeway::platform::entry {
@@ -130,13 +130,13 @@ cl_int CL_API_CALL clFinish(cl_command_queue handle) {
         auto code = queue.raw ? finish_by_driver(queue) : CL_SUCCESS;
         scheduler::of_process().wait_for_outcomes(queue);
         if (const auto refused = queue.refused.exchange(CL_SUCCESS); code == CL_SUCCESS) code = refused;
-        auto* const job = cluster::of_process();
-        if (job == nullptr) return code;
+        auto& job = queue.context.job;
+        if (job.is_alone()) return code;
         struct {
             cl_int code;
             bool passes_users;
         } found{code, queue.where.here && passes_users(queue, all_behind(queue))};
-        if (!job->is_over()) found = job->from(queue.where.rank, found);
+        if (!job.is_over()) found = job.from(queue.where.rank, found);
         wait_for_all(all_behind(queue), found.passes_users);
         for (auto* const each : observer::all()) each->settle();
         return found.code;
@@ -173,7 +173,7 @@ cl_int CL_API_CALL clWaitForEvents(cl_uint count, const cl_event* list) {
             if (list[i]->raw() != nullptr && list[i]->known_end() > CL_COMPLETE) list[i]->queue->flush();
         bool failed = false;
         for (cl_uint i = 0; i < count; ++i) {
-            if (cluster::of_process() != nullptr) {
+            if (!context->job.is_alone()) {
                 failed = wait_everywhere(*list[i]) < CL_COMPLETE || failed;
                 continue;
             }
@@ -188,15 +188,15 @@ namespace {
 
 /// Whether the answer has to be the same on every rank, or their programs would part.
 bool asks_owner(const _cl_event& event) {
-    const auto* const job = cluster::of_process();
-    if (job == nullptr || event.is_users() || cluster::callback::is_running()) return false;
-    if (cluster::is_dry_run()) return false; // this rank knows how each command ends
-    return !job->is_over() || event.known_end() > CL_COMPLETE;
+    const auto& job = event.context->job;
+    if (job.is_alone() || event.is_users() || cluster::callback::is_running()) return false;
+    if (job.is_dry_run()) return false; // this rank knows how each command ends
+    return !job.is_over() || event.known_end() > CL_COMPLETE;
 }
 
 cl_int status_everywhere(_cl_event& event) {
     if (!asks_owner(event)) return event.seen_status();
-    auto& job = *cluster::of_process();
+    auto& job = event.context->job;
     const auto owner = event.owner();
     struct {
         cl_int status = CL_QUEUED;
@@ -217,7 +217,7 @@ cl_int status_everywhere(_cl_event& event) {
 
 /// A program that asks until the status is another one waits, for the watchdog.
 cl_int asked_status(_cl_event& event) {
-    if (cluster::of_process() == nullptr || cluster::callback::is_running()) return status_everywhere(event);
+    if (event.context->job.is_alone() || cluster::callback::is_running()) return status_everywhere(event);
     watchdog::question asking;
     const auto status = status_everywhere(event);
     if (event.told_program.exchange(status, std::memory_order_relaxed) != status)
@@ -234,7 +234,7 @@ cl_int profiling_info(_cl_event& event, cl_profiling_info name, const answer& to
         cl_ulong time = 0;
     } found{};
     found.code = event.known_time(name, found.time);
-    if (asks_owner(event)) found = cluster::of_process()->from(event.owner(), found);
+    if (asks_owner(event)) found = event.context->job.from(event.owner(), found);
     return found.code == CL_SUCCESS ? to(found.time) : found.code;
 }
 
@@ -260,7 +260,7 @@ cl_int CL_API_CALL clSetEventCallback(cl_event handle, cl_int at, void(CL_CALLBA
     return guard([&]() -> cl_int {
         auto& event = checked(handle, CL_INVALID_EVENT);
         require(call != nullptr && at >= CL_COMPLETE && at <= CL_SUBMITTED, CL_INVALID_VALUE);
-        if (cluster::of_process() != nullptr) {
+        if (!event.context->job.is_alone()) {
             const std::lock_guard lock(event.context->order);
             tell_all(event);
         }

@@ -8,16 +8,10 @@
 
 namespace causeway::platform {
 
-/// Whether to ask the question's rank. False in a dry run, which has nobody to ask, in a callback, when other ranks do
-/// not listen, and once messages end.
-[[nodiscard]] inline bool asks_ranks() {
-    const auto* const job = cluster::of_process();
-    return job != nullptr && !job->is_over() && !cluster::is_dry_run() && !cluster::callback::is_running();
-}
-
-/// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank. Collective.
-template <class Ask> cl_int answer_of(int root, const answer& to, Ask ask) {
-    auto& job = *cluster::of_process();
+/// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank of `job`. Collective; where
+/// the ranks are not asked, this one's own.
+template <class Ask> cl_int answer_of(const cluster& job, int root, const answer& to, Ask ask) {
+    if (!job.asks_ranks()) return to.from(ask);
     struct {
         cl_int code = CL_SUCCESS;
         size_t size = 0;

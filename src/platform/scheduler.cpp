@@ -106,9 +106,10 @@ void scheduler::begin() {
 }
 
 void scheduler::stop() {
-    if (const auto* const job = cluster::of_process()) {
-        job->calls().before_end(); // other ranks may wait for what is still to be done here
-        job->calls().exit_begins();
+    const auto& job = cluster::of_process();
+    if (!job.is_alone()) {
+        job.calls().before_end(); // other ranks may wait for what is still to be done here
+        job.calls().exit_begins();
     }
     {
         const std::lock_guard lock(m_changed_mutex);
@@ -127,7 +128,7 @@ void scheduler::stop() {
         std::unique_lock lock(m_changed_mutex);
         m_changed.wait_for(lock, longest_call, [&] { return m_running <= own; });
     }
-    if (cluster::of_process() != nullptr) driver_queues::of_process().end(longest_finish);
+    if (!job.is_alone()) driver_queues::of_process().end(longest_finish);
 }
 
 bool scheduler::drain(std::chrono::milliseconds limit) {

@@ -60,7 +60,7 @@ bool owns_queue(void* queue) { return queue != nullptr && static_cast<_cl_comman
 bool owns_event(void* event) { return event != nullptr && static_cast<_cl_event*>(event)->is(kind::event); }
 
 int enqueue_transfer(const cluster_transfer& given) {
-    auto& job = *cluster::of_process();
+    auto& job = cluster::of_process();
     const bool is_noted = job.begin_call(api_call::transfer, argument_of(static_cast<cl_command_queue>(given.queue)),
                                          argument_of(given.type), argument_of(given.blocking), argument_of(given.waits),
                                          argument_of(given.event));
@@ -132,10 +132,11 @@ int transfer_info(void* handle, const std::function<int(void*, std::size_t, void
     return guard([&] {
         auto& event = checked(static_cast<cl_event>(handle), CL_INVALID_EVENT);
         require(!event.is_users() && event.where == nullptr && event.rank >= 0, CL_INVALID_EVENT);
-        return answer_of(event.rank, {size, value, size_ret}, [&](size_t room, void* where, size_t* used) -> cl_int {
-            const auto raw = event.raw();
-            return raw == nullptr ? CL_INVALID_OPERATION : ask(raw, room, where, used); // not begun
-        });
+        return answer_of(event.context->job, event.rank, {size, value, size_ret},
+                         [&](size_t room, void* where, size_t* used) -> cl_int {
+                             const auto raw = event.raw();
+                             return raw == nullptr ? CL_INVALID_OPERATION : ask(raw, room, where, used); // not begun
+                         });
     });
 }
 

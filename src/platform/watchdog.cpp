@@ -39,12 +39,12 @@ void watchdog::run(std::chrono::seconds limit) {
         waited = what;
         if (quiet != looks) continue;
         report(limit, what);
-        cluster::of_process()->calls().stands();
+        cluster::of_process().calls().stands();
     }
 }
 
 void watchdog::report(std::chrono::seconds limit, const char* what) const {
-    const auto& job = *cluster::of_process();
+    const auto& job = cluster::of_process();
     std::fprintf(
         stderr,
         "causeway: rank %d of %d: nothing has moved for %ld s: the program waits for %s; its last call is %s\n%s",
