@@ -230,6 +230,7 @@ void make_raw(_cl_mem& object, driver_context& at) {
 /// Every rank knows of every move; those at its ends make it.
 void move(_cl_mem& root, driver_context& from, driver_context& to) {
     if (to.here) make_raw(root, to);
+    if (to.here) root.copies[to.index].came_from = &from;
     or_give_up(root, "moved from rank " + std::to_string(from.rank) + " to rank " + std::to_string(to.rank), [&] {
         if (from.here && to.here)
             move_here(root, from, to);
@@ -248,20 +249,25 @@ void move(_cl_mem& root, driver_context& from, driver_context& to) {
 
 } // namespace
 
-/// A driver context to which the contents have failed to come is as if they had never been on their way, while another
-/// has them. In a cluster the ranks would not agree on it.
+/// A driver context to which the contents have failed to come is as if they had never been on their way: also where a
+/// command was to change them there, which has failed with them, and so has all behind it. They are where they came
+/// from. In a cluster the ranks would not agree on it.
 static void forget_failed_moves(_cl_mem& root) {
-    if (root.latest.size() < 2 || !root.context->job.is_alone()) return;
+    if (!root.context->job.is_alone()) return;
     const auto has_failed = [&](const driver_context* one) {
         const auto& arrival = root.copies[one->index].arrival;
         return arrival && arrival->status() < CL_COMPLETE;
     };
-    if (std::all_of(root.latest.begin(), root.latest.end(), has_failed)) return;
-    std::erase_if(root.latest, [&](const driver_context* one) {
-        if (!has_failed(one)) return false;
-        root.copies[one->index].arrival = {};
-        return true;
-    });
+    for (;;) {
+        const auto failed = std::find_if(root.latest.begin(), root.latest.end(), has_failed);
+        if (failed == root.latest.end()) return;
+        auto& copy = root.copies[(*failed)->index];
+        copy.arrival = {};
+        if (root.latest.size() > 1)
+            root.latest.erase(failed);
+        else
+            *failed = copy.came_from;
+    }
 }
 
 void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,

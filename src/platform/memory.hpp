@@ -48,7 +48,8 @@ class pending_commands {
 struct memory_copy {
     driver_object<cl_mem> raw;
     ref<_cl_event> arrival;            ///< brought the latest contents here
-    pending_commands departures;       ///< read the contents for other driver contexts
+    driver_context* came_from = nullptr;        ///< by it
+    pending_commands departures;       ///< read the contents for other driver_contexts
     pending_commands writers, readers; ///< of the program
 };
 

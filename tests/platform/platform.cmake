@@ -48,6 +48,14 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.lost_links LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
     COMMAND env LD_PRELOAD=$<TARGET_FILE:lost_links> $<TARGET_FILE:platform_tests> --gtest_filter=programs.compile_with* --gtest_repeat=3)
   set_tests_properties(platform.lost_links PROPERTIES PASS_REGULAR_EXPRESSION "is removed.*PASSED.*PASSED" FAIL_REGULAR_EXPRESSION "FAILED|rror|egmentation|bort")
+  # Contents that move through staging memory, by copies of a driver that is told to fail.
+  add_library(failing_copies MODULE support/failing_copies.c)
+  target_link_libraries(failing_copies PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  foreach(strategy pinned pipelined)
+    causeway_test(platform.failed_moves.${strategy} LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+      COMMAND env LD_PRELOAD=$<TARGET_FILE:failing_copies> CAUSEWAY_CONTEXTS=device CAUSEWAY_IN_PLACE=off CAUSEWAY_STRATEGY=${strategy}
+              $<TARGET_FILE:platform_tests> --gtest_filter=failed_moves.*)
+  endforeach()
 endif()
 # Of two devices of PoCL and one of Intel.
 foreach(filter "pocl:1=1" "intel,pocl=3" "INTEL:0,pocl:0=2" "cpu=3")

@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded before a test, it makes PoCL run the commands of out-of-order queues in order, and say that it is NVIDIA's,
  * whose driver (580) lets nothing of such a queue pass a command that waits. It counts the questions for events. */
-#include <CL/cl_icd.h>
-#include <dlfcn.h>
+#include "pocl_table.h"
+
 #include <stdatomic.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static const char name[] = "NVIDIA's way";
 /* The headers name these types differently from year to year. */
@@ -41,26 +37,8 @@ static cl_int CL_API_CALL ask_and_count(cl_event event, cl_event_info what, size
 unsigned long questions_for_events(void);
 unsigned long questions_for_events(void) { return atomic_load(&asked); }
 
-static void fail(const char* what) {
-    fprintf(stderr, "orderly_driver: %s\n", what);
-    _exit(77);
-}
-
 __attribute__((constructor)) static void take_the_place(void) {
-    void* const driver = dlopen("libpocl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (driver == NULL) fail("skipped: no libpocl.so.2");
-    void* (*address)(const char*);
-    *(void**)&address = dlsym(driver, "clGetExtensionFunctionAddress");
-    cl_int (*platforms)(cl_uint, cl_platform_id*, cl_uint*) = NULL;
-    if (address != NULL) *(void**)&platforms = address("clIcdGetPlatformIDsKHR");
-    cl_platform_id platform = NULL;
-    if (platforms == NULL || platforms(1, &platform, NULL) != CL_SUCCESS) fail("libpocl.so.2 has no platform");
-    /* All objects of PoCL share one table, which is constant. */
-    cl_icd_dispatch* const table = *(cl_icd_dispatch**)platform;
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t first = (uintptr_t)table & ~(page - 1);
-    if (mprotect((void*)first, (uintptr_t)(table + 1) - first, PROT_READ | PROT_WRITE) != 0)
-        fail("the table of libpocl.so.2 cannot be changed");
+    cl_icd_dispatch* const table = table_of_pocl("orderly_driver");
     make = table->clCreateCommandQueue;
     table->clCreateCommandQueue = make_in_order;
     say = table->clGetPlatformInfo;
