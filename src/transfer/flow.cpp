@@ -137,9 +137,7 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
         return;
     }
     plan_for(owner, pool, choices, io_threads);
-    if (m_plan->direct || m_plan->device_window || m_plan->map_source || m_plan->map_target ||
-        m_target_traits.has_memory)
-        return;
+    if (!may_begin_early()) return;
     m_ahead = true;
     m_advancing = true;
     m_source_step.begin();
@@ -156,14 +154,12 @@ void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choi
     advance();
 }
 
-void flow::advance_ahead() {
+void flow::advance_gated() {
     if (!m_source_step.finished()) return;
     source_opened();
     if (m_failure || m_bytes == 0) return;
-    if (const auto memory = acquire_ahead()) {
-        prepare_source();
-        begin_read(*m_staged, memory, !m_source_traits.sets_size);
-    } else if (m_source_traits.sets_size) {
+    begin_early(staging_share::early::at_once);
+    if (m_blocks.empty() && m_source_traits.sets_size) {
         m_source_opened = false;
         m_bytes = m_end = m_asked_bytes;
         m_source_step.begin();
@@ -171,18 +167,38 @@ void flow::advance_ahead() {
     }
 }
 
-block_memory flow::acquire_ahead() {
-    // What a source gave must fit into one block, if it has to take all of it back.
-    const auto block_bytes = agreed_block_bytes();
-    if (m_source_traits.sets_size && m_bytes > block_bytes) return {};
-    const auto planned = std::exchange(m_block_bytes, block_bytes);
-    m_staged.emplace(request());
-    const auto memory = m_staged->acquire_ahead();
-    if (!memory) {
-        m_staged.reset();
+/// Its blocks go through staging memory, as far as is known.
+bool flow::may_begin_early() const {
+    return !m_plan->direct && !m_plan->device_window && !m_plan->map_source && !m_plan->map_target &&
+           !m_target_traits.has_memory;
+}
+
+/// The source is open, and the target not, perhaps as others are before it: a device's small block is read meanwhile,
+/// together with theirs.
+bool flow::begins_early_when_open() const {
+    const bool may_be_lent = m_plan->window && m_bytes > m_target_traits.largest_piece;
+    return may_begin_early() && !may_be_lent && m_source_traits.kind == medium::device && !m_early && !m_ahead &&
+           !m_cancelled && m_bytes > 0 && m_bytes <= agreed_block_bytes();
+}
+
+/// Reads the first block before its turn, if there is memory, which it may have to wait for in turn.
+void flow::begin_early(staging_share::early how) {
+    if (!m_staged) {
+        const auto planned = std::exchange(m_block_bytes, agreed_block_bytes());
+        // What a source gave must fit into one block, if it has to take all of it back.
+        if (m_bytes <= m_block_bytes || !m_source_traits.sets_size) m_staged.emplace(request());
         m_block_bytes = planned;
     }
-    return memory;
+    const auto memory = m_staged ? m_staged->acquire_early(how) : block_memory{};
+    if (!memory && m_staged && m_staged->waits_to_be_early()) return;
+    m_early = true;
+    if (!memory) {
+        m_staged.reset();
+        return;
+    }
+    m_block_bytes = m_staged->block_bytes();
+    prepare_source();
+    begin_read(*m_staged, memory, m_stage == stage::waiting && !m_source_traits.sets_size);
 }
 
 void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads) {
@@ -268,7 +284,7 @@ void flow::advance() {
         case stage::running: advance_running(); break;
         case stage::closing: advance_closing(); break;
         case stage::waiting:
-            if (m_ahead) advance_ahead();
+            if (m_ahead) advance_gated();
             break;
         case stage::finished: break;
         }
@@ -310,7 +326,11 @@ void flow::advance_opening() {
         }
     }
     if (m_source_step.pending() || m_target_step.pending()) {
-        if (m_source_opened && !m_failure) read_early();
+        if (m_source_opened && !m_failure && begins_early_when_open()) {
+            begin_early(staging_share::early::in_turn);
+        } else if (m_staged && m_staged->waits_to_be_early()) {
+            m_staged.reset();
+        }
         return;
     }
     if (m_failure) {
@@ -325,40 +345,15 @@ void flow::advance_opening() {
         if (!quiet()) return;
         drop_blocks();
     }
-    if (m_blocks.empty()) m_staged.reset(); // it waited for memory to read early, of another size perhaps
+    if (m_blocks.empty()) m_staged.reset(); // it waited for memory to begin early, of another size perhaps
     m_plan->block_bytes = m_block_bytes;
     choose_carrier();
     if (m_carried.kind == memory_kind::window && !m_blocks.empty()) {
-        // What was read early, or ahead, lies in memory of the host, from which nobody would bring it there.
+        // What was read early lies in memory of the host, from which nobody would bring it there.
         if (!quiet()) return;
         drop_blocks();
     }
     m_stage = stage::securing;
-}
-
-/// The target is not open yet, perhaps as others are before it: a device's small block is read meanwhile, together with
-/// theirs.
-void flow::read_early() {
-    const bool may_be_lent = m_plan->device_window || (m_plan->window && m_bytes > m_target_traits.largest_piece);
-    const bool is_staged = !m_plan->direct && !m_plan->map_source && !m_plan->map_target && !may_be_lent &&
-                           m_source_traits.kind == medium::device && !m_target_traits.has_memory;
-    if (!is_staged || m_early || m_ahead || m_cancelled || m_bytes == 0 || m_bytes > agreed_block_bytes()) {
-        if (m_staged && m_staged->waits_to_be_early()) m_staged.reset();
-        return;
-    }
-    if (!m_staged) {
-        m_block_bytes = agreed_block_bytes();
-        m_staged.emplace(request());
-    }
-    const auto memory = m_staged->acquire_early();
-    if (!memory && m_staged->waits_to_be_early()) return;
-    m_early = true;
-    if (!memory) {
-        m_staged.reset();
-        return;
-    }
-    prepare_source();
-    begin_read(*m_staged, memory, false);
 }
 
 void flow::advance_securing() {

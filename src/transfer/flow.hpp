@@ -100,11 +100,12 @@ class flow final : private step_owner {
     using blocks = reused_list<block>;
 
     void step_finished() override;
-    void advance_ahead();
-    [[nodiscard]] block_memory acquire_ahead();
+    void advance_gated();
     void source_opened();
     void advance_opening();
-    void read_early();
+    [[nodiscard]] bool may_begin_early() const;
+    [[nodiscard]] bool begins_early_when_open() const;
+    void begin_early(staging_share::early how);
     void advance_securing();
     void advance_running();
     void advance_closing();
@@ -151,7 +152,7 @@ class flow final : private step_owner {
     bool m_cancelled = false;
     bool m_both_ways = false;
     bool m_ahead = false; // read_ahead() has asked the source to open
-    bool m_early = false; // read_early() has been there
+    bool m_early = false; // begin_early() has been there
     bool m_source_prepared = false;
     bool m_read_at_once = false; // some block, by the engine's own thread
     std::size_t m_moved_at_once = 0; // bytes, by it, in this turn

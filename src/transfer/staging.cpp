@@ -14,10 +14,10 @@ namespace causeway::transfer {
 
 namespace {
 constexpr std::size_t page = 4096;
-/// Of a smaller cap nothing is set aside.
+/// Of a smaller cap nothing is set aside for small receives, and for what begins early.
 constexpr std::size_t smallest_shared_cap = std::size_t{16} << 20;
-/// The reserve of small receives holds as many blocks at least.
-constexpr std::size_t blocks_of_reserve = 8;
+/// The quota of small receives holds as many of their blocks at least.
+constexpr std::size_t least_small_receives = 8;
 /// Blocks that a flow uses before it hands its last one to another: memory of another size has to be allocated first.
 constexpr unsigned blocks_of_a_turn = 4;
 /// A flow of several blocks is passed by so many that need one.
@@ -62,21 +62,21 @@ std::byte* staging_share::acquire() {
     auto& line = m_pool.m_line[kind()];
     if (m_held == 0) {
         if (!waiting_for_first()) stand_in_line();
-        const bool is_next = line.front() == this && m_pool.fits(*this);
-        if (!is_next && !m_pool.fits_reserve(*this)) return nullptr;
-        m_reserved = !is_next;
+        const bool is_next = line.front() == this && m_pool.fits(*this, own_quota());
+        if (!is_next && !(is_small_receive() && m_pool.fits(*this, quota::small_receive))) return nullptr;
+        m_counted_as = is_next ? own_quota() : quota::small_receive;
         auto* const block = m_pool.take_first(*this);
         m_pool.wake();
         return block;
     }
     // More than one block only while everybody who wants one has one.
-    if (m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
+    if (m_pool.anybody_waits() || !m_pool.fits(*this, own_quota())) return nullptr;
     return m_pool.take(*this);
 }
 
 bool staging_share::is_small_receive() const {
     return m_waits_for == waits_for::sender && m_needs == needs::one_block &&
-           m_block_bytes <= m_pool.reserve() / blocks_of_reserve;
+           m_block_bytes <= m_pool.quota(quota::small_receive) / least_small_receives;
 }
 
 void staging_share::stand_in_line() {
@@ -91,39 +91,39 @@ void staging_share::stand_in_line() {
     line.insert(position, this);
 }
 
-staging_share* staging_share::successor() const {
+staging_share* staging_share::gives_last_block_to() const {
     const auto& line = m_pool.m_line[kind()];
     if (m_waits_for != waits_for::nobody || m_held > 1 || line.empty()) return nullptr;
     auto* const next = line.front();
     if (next->m_needs != needs::one_block && m_used < blocks_of_a_turn) return nullptr;
     // Neither of the two may end up without memory.
-    const bool only_one = m_pool.m_held_by[kind()] == m_block_bytes;
+    const bool only_one = m_pool.held(own_quota()) == m_block_bytes;
     const bool enough = m_pool.m_held - m_block_bytes + next->m_block_bytes <= m_pool.cap();
     return only_one || enough ? next : nullptr;
 }
 
-std::byte* staging_share::acquire_ahead() {
-    const std::size_t cap = m_pool.cap();
-    if (cap < smallest_shared_cap || m_pool.m_held_ahead + m_block_bytes > cap / 16) return nullptr;
-    if (m_pool.m_held + m_block_bytes > cap || m_pool.anybody_waits() || !m_pool.fits(*this)) return nullptr;
-    m_ahead = true;
-    return m_pool.take(*this);
-}
-
-std::byte* staging_share::acquire_early() {
+std::byte* staging_share::acquire_early(early how) {
     auto& line = m_pool.m_early_line;
-    const bool is_next = line.empty() || line.front() == this;
-    if (!is_next || m_pool.m_early == most_early) {
-        if (!std::exchange(m_in_early_line, true)) line.push_back(this);
-        return nullptr;
+    if (how == early::in_turn) {
+        const bool is_next = line.empty() || line.front() == this;
+        if (!is_next || m_pool.m_early == most_early) {
+            if (!std::exchange(m_in_early_line, true)) line.push_back(this);
+            return nullptr;
+        }
+        if (std::exchange(m_in_early_line, false)) line.pop_front();
     }
-    if (std::exchange(m_in_early_line, false)) line.pop_front();
-    auto* const block = acquire_ahead();
-    if (block != nullptr) {
-        m_early = true;
-        ++m_pool.m_early;
+    std::byte* block = nullptr;
+    if (m_pool.fits(*this, quota::early)) {
+        m_counted_as = quota::early;
+        block = m_pool.take(*this);
     }
-    m_pool.wake_early();
+    if (how == early::in_turn) {
+        if (block != nullptr) {
+            m_early = true;
+            ++m_pool.m_early;
+        }
+        m_pool.wake_early();
+    }
     return block;
 }
 
@@ -136,9 +136,10 @@ void staging_share::leave_early() {
 
 void staging_share::started() {
     leave_early();
-    if (!std::exchange(m_ahead, false)) return;
-    m_pool.m_held_ahead -= m_held * m_block_bytes;
-    m_pool.m_held_by[kind()] += m_held * m_block_bytes;
+    if (m_counted_as != quota::early) return;
+    m_counted_as = own_quota();
+    m_pool.held(quota::early) -= m_held * m_block_bytes;
+    m_pool.held(own_quota()) += m_held * m_block_bytes;
 }
 
 void staging_share::release(std::byte* block) {
@@ -146,7 +147,7 @@ void staging_share::release(std::byte* block) {
     if ((m_pool.anybody_waits() && m_held > 1) || !m_allocator->reusable(block)) {
         m_pool.give(*this, block);
         m_pool.wake();
-    } else if (auto* const next = successor()) {
+    } else if (auto* const next = gives_last_block_to()) {
         m_pool.give(*this, block);
         try {
             // At once, or flows that wait for others could take the room.
@@ -168,7 +169,7 @@ staging_pool::~staging_pool() {
 }
 
 std::size_t staging_pool::largest_block() const {
-    // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that read ahead.
+    // Half of the cap may be held by flows that wait for senders, and a sixteenth by those that began early.
     const std::size_t cap = this->cap();
     return cap < smallest_shared_cap ? cap / 2 : cap / 16 * 7;
 }
@@ -184,30 +185,26 @@ bool staging_pool::has_room(const staging_share& share) {
     return share.m_allocator->has_room(share.m_block_bytes);
 }
 
-bool staging_pool::fits(const staging_share& share) {
-    using waits_for = staging_share::waits_for;
-    const std::size_t cap = this->cap();
+std::size_t staging_pool::quota(staging_share::quota of) const {
+    using quota = staging_share::quota;
+    const std::size_t cap = this->cap(), sixteenth = cap < smallest_shared_cap ? 0 : cap / 16;
+    // Memory with a cap of its own is only for what arrives.
+    const bool is_for_arrivals = m_cap != 0;
+    switch (of) {
+    case quota::waits_for_nobody: return cap;
+    case quota::waits_for_sender: return is_for_arrivals ? cap : cap / 2 - sixteenth;
+    case quota::waits_for_receiver: return cap / 2;
+    case quota::small_receive: return is_for_arrivals ? 0 : sixteenth;
+    case quota::early: return sixteenth;
+    }
+    return 0;
+}
+
+bool staging_pool::fits(const staging_share& share, staging_share::quota as) {
     if (!has_room(share)) return false;
-    // Flows of other kinds may all be waiting, and for this one; or hold more than a cap that was lowered since.
-    if (m_held_by[share.kind()] == 0) return true;
-    if (m_held + share.m_block_bytes > cap) return false;
-    const bool all_is_for_senders = m_cap != 0 && share.m_waits_for == waits_for::sender;
-    if (share.m_waits_for == waits_for::nobody || all_is_for_senders) return true;
-    const auto most = cap / 2 - (share.m_waits_for == waits_for::sender ? reserve() : 0);
-    return m_held_by[share.kind()] + share.m_block_bytes <= most;
-}
-
-std::size_t staging_pool::reserve() const { return m_cap != 0 || cap() < smallest_shared_cap ? 0 : cap() / 16; }
-
-bool staging_pool::fits_reserve(const staging_share& share) {
-    return share.is_small_receive() && m_held_reserved + share.m_block_bytes <= reserve() &&
-           m_held + share.m_block_bytes <= cap() && has_room(share);
-}
-
-void staging_pool::account(const staging_share& share, bool taken) {
-    const auto change = taken ? share.m_block_bytes : -share.m_block_bytes;
-    m_held += change;
-    (share.m_ahead ? m_held_ahead : share.m_reserved ? m_held_reserved : m_held_by[share.kind()]) += change;
+    // Flows of other classes may all be waiting, and for this one; or hold more than a cap that was lowered since.
+    if (as == share.own_quota() && held(as) == 0) return true;
+    return m_held + share.m_block_bytes <= cap() && held(as) + share.m_block_bytes <= quota(as);
 }
 
 std::vector<staging_pool::cached_block>::reverse_iterator staging_pool::find_cached(const staging_share& share) {
@@ -227,7 +224,8 @@ std::byte* staging_pool::take(staging_share& share) {
         make_room(share);
         memory = share.m_allocator->allocate(share.m_block_bytes);
     }
-    account(share, true);
+    m_held += share.m_block_bytes;
+    held(share.m_counted_as) += share.m_block_bytes;
     ++share.m_held;
     return memory;
 }
@@ -240,7 +238,8 @@ std::byte* staging_pool::take_first(staging_share& share) {
 }
 
 void staging_pool::give(staging_share& share, std::byte* block) {
-    account(share, false);
+    m_held -= share.m_block_bytes;
+    held(share.m_counted_as) -= share.m_block_bytes;
     --share.m_held;
     if (!share.m_allocator->reusable(block)) {
         share.m_allocator->release(block, share.m_block_bytes);
@@ -266,9 +265,11 @@ void staging_pool::drop_oldest() {
 
 void staging_pool::wake() {
     for (auto& line : m_line)
-        if (!line.empty() && fits(*line.front())) line.front()->m_available();
+        if (!line.empty() && fits(*line.front(), line.front()->own_quota())) line.front()->m_available();
     const auto& receives = m_line[static_cast<std::size_t>(staging_share::waits_for::sender)];
-    const auto small = std::ranges::find_if(receives, [this](const auto* each) { return fits_reserve(*each); });
+    const auto small = std::ranges::find_if(receives, [this](const auto* each) {
+        return each->is_small_receive() && fits(*each, staging_share::quota::small_receive);
+    });
     if (small != receives.end()) (*small)->m_available();
 }
 

@@ -56,19 +56,28 @@ class host_allocator final : public staging_allocator {
 
 class staging_pool;
 
-/// A flow's claim on staging memory. Its blocks go back when it ends. These rules keep the pool free of deadlocks. A
-/// flow that has a block keeps at least one until it is done, so it always makes progress. If it waits for nobody, it
-/// may hand its last block to another such flow and stand in line again. First blocks are given in order of arrival; a
-/// flow that needs a single block may pass others a few times. Flows that wait for a sender while they hold a block
-/// hold at most half of the cap together: they could fill the pools of two processes that send to each other. The same
-/// holds for flows that wait for a receiver. Of each of the three kinds one flow gets a block whatever the cap says,
-/// because the other kinds may wait for it. A sixteenth of the senders' half is for small flows alone, so that they
-/// need not wait for large ones. Nobody waits for that reserve: it is one more chance for a flow that is in line
-/// anyway.
+/// A flow's claim on staging memory; blocks go back when it ends. The pool has no deadlocks because of these rules,
+/// each with a test that starves without it (tests/unit/transfer/staging_test.cpp):
+///
+/// 1. All shares together hold at most the cap, and each class of them at most its quota (staging_pool::quota()). Flows
+///    that wait for a sender, or for a receiver, while they hold a block could fill the pools of two processes, or of a
+///    pipe's two ends: each of these classes has half.
+/// 2. Of flows that wait for nobody, for a sender, for a receiver, the only one gets a block whatever the others hold:
+///    they may be waiting for it.
+/// 3. A flow that has a block keeps one until it is done, or hands it to the next in line after some blocks, if neither
+///    of the two waits for others (gives_last_block_to()); then it stands in line again.
+/// 4. First blocks are given in order of arrival; nobody takes a second one while somebody has none.
+/// 5. A flow that needs a single block passes others, each of them a few times.
+/// 6. Small receives have a quota of their own, which no large one holds; nobody waits for any of it: who takes a block
+///    there is in line all the same.
+/// 7. What is begun before its turn waits for nothing that others need: it takes from its quota what is free at once,
+///    and counts in its class from its turn on.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
     enum class needs { one_block, several };
+    /// Of those that begin before their turn. Blocks that wait `in_turn` are few at a time, in order of arrival.
+    enum class early { at_once, in_turn };
 
     /// Calls `available` when an acquire() that was refused may succeed.
     staging_share(staging_pool& pool, std::shared_ptr<staging_allocator> allocator, std::size_t block_bytes,
@@ -79,14 +88,11 @@ class staging_share {
 
     /// A block, or null: then this share waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
-    /// As acquire(), for a flow whose command is still gated. No other flow may have to wait for such a block: it comes
-    /// from a sixteenth of a large cap that nothing else can need. It never waits in line.
-    [[nodiscard]] std::byte* acquire_ahead();
-    /// The same for a flow whose turn has not come. A few shares at a time, in order of arrival; the others wait in a
-    /// line of their own until `available` is called.
-    [[nodiscard]] std::byte* acquire_early();
+    /// The first block of a flow that begins before its turn; null if none is to be had now. In turn it may then wait
+    /// in a line of its own, and `available` is called.
+    [[nodiscard]] std::byte* acquire_early(early how);
     [[nodiscard]] bool waits_to_be_early() const { return m_in_early_line; }
-    /// The command has started, and its turn has come: what was acquired ahead counts as any other block now.
+    /// Its turn has come: what was acquired early counts as any other block now.
     void started();
     /// Gives a block back for reuse by this share, or by others if they wait.
     void release(std::byte* block);
@@ -96,14 +102,18 @@ class staging_share {
 
   private:
     friend class staging_pool;
+    /// What a block is counted as.
+    enum class quota { waits_for_nobody, waits_for_sender, waits_for_receiver, small_receive, early };
+    static constexpr std::size_t quotas = 5;
     [[nodiscard]] std::size_t kind() const { return static_cast<std::size_t>(m_waits_for); }
+    [[nodiscard]] quota own_quota() const { return static_cast<quota>(m_waits_for); }
     [[nodiscard]] bool waiting_for_first() const;
-    /// For its whole flow one block is enough, of which the reserve holds several.
+    /// For its whole flow one block is enough, of which the quota of small receives holds several.
     [[nodiscard]] bool is_small_receive() const;
     void stand_in_line();
     void leave_early();
     /// Whom the last block goes to, or null.
-    [[nodiscard]] staging_share* successor() const;
+    [[nodiscard]] staging_share* gives_last_block_to() const;
 
     staging_pool& m_pool;
     std::shared_ptr<staging_allocator> m_allocator;
@@ -114,10 +124,9 @@ class staging_share {
     unsigned m_passed = 0; // by others, in line
     unsigned m_used = 0; // blocks, since it stood in line
     std::size_t m_held = 0;
-    bool m_ahead = false; // took its first block by acquire_ahead(), and has not started
-    bool m_early = false; // one of those few
+    quota m_counted_as = own_quota();
+    bool m_early = false; // one of the few that are early in turn
     bool m_in_early_line = false; // wants to be
-    bool m_reserved = false; // took its block from the reserve of small receives
     // Held, not in use; the list of a single one takes nothing from the heap.
     std::byte* m_first_idle[1];
     std::pmr::monotonic_buffer_resource m_room{m_first_idle, sizeof m_first_idle};
@@ -154,16 +163,16 @@ class staging_pool {
 
     [[nodiscard]] bool anybody_waits() const;
     [[nodiscard]] bool has_room(const staging_share& share);
-    [[nodiscard]] bool fits(const staging_share& share);
-    [[nodiscard]] bool fits_reserve(const staging_share& share);
-    [[nodiscard]] std::size_t reserve() const;
+    /// The most that blocks of a class hold together.
+    [[nodiscard]] std::size_t quota(staging_share::quota of) const;
+    [[nodiscard]] bool fits(const staging_share& share, staging_share::quota as);
     /// The newest block in the cache that suits `share`.
     [[nodiscard]] std::vector<cached_block>::reverse_iterator find_cached(const staging_share& share);
     [[nodiscard]] std::byte* take(staging_share& share);
     void give(staging_share& share, std::byte* block);
     /// The first block of `share`, which leaves the line.
     [[nodiscard]] std::byte* take_first(staging_share& share);
-    void account(const staging_share& share, bool taken);
+    [[nodiscard]] std::size_t& held(staging_share::quota as) { return m_held_as[static_cast<std::size_t>(as)]; }
     void make_room(const staging_share& share);
     void drop_oldest();
     void wake();
@@ -176,9 +185,7 @@ class staging_pool {
     std::size_t m_cap;
     std::shared_ptr<staging_allocator> m_host;
     std::size_t m_held = 0;
-    std::size_t m_held_by[3] = {}; // by kind of share, of those that have started
-    std::size_t m_held_ahead = 0; // by the others
-    std::size_t m_held_reserved = 0; // of the reserve; not in m_held_by
+    std::size_t m_held_as[staging_share::quotas] = {};
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind

@@ -50,22 +50,11 @@ std::optional<block_memory> staged_carrier::acquire(std::size_t) {
     return first != nullptr ? std::optional(block_memory{first, m_kind}) : std::nullopt;
 }
 
-block_memory staged_carrier::secured(std::byte* first) {
-    m_is_secured = m_is_secured || first != nullptr;
-    return {first, m_kind};
-}
-
-block_memory staged_carrier::acquire_ahead() {
+block_memory staged_carrier::acquire_early(staging_share::early how) {
     try {
-        return secured(m_share.acquire_ahead());
-    } catch (...) {
-        return {};
-    }
-}
-
-block_memory staged_carrier::acquire_early() {
-    try {
-        return secured(m_share.acquire_early());
+        auto* const first = m_share.acquire_early(how);
+        m_is_secured = m_is_secured || first != nullptr;
+        return {first, m_kind};
     } catch (...) {
         return {};
     }

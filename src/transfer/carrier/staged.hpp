@@ -19,16 +19,14 @@ class staged_carrier final : public carrier {
     [[nodiscard]] std::optional<block_memory> acquire(std::size_t offset) override;
     void release(block_memory memory) override { m_share.release(memory.first); }
 
-    /// The first block while the command is gated or the target is not open; see staging_share. Null if there is none.
-    /// secure() tries again and reports failures.
-    [[nodiscard]] block_memory acquire_ahead();
-    [[nodiscard]] block_memory acquire_early();
+    /// For a first block before its turn; see staging_share. Null if there is none; what fails is tried again by
+    /// secure(), and reported there.
+    [[nodiscard]] block_memory acquire_early(staging_share::early how);
     [[nodiscard]] bool waits_to_be_early() const { return m_share.waits_to_be_early(); }
+    [[nodiscard]] std::size_t block_bytes() const { return m_share.block_bytes(); }
     void started() { m_share.started(); }
 
   private:
-    [[nodiscard]] block_memory secured(std::byte* first);
-
     staging_share m_share;
     memory_kind m_kind;
     bool m_is_secured; // it has had a block

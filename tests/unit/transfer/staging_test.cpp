@@ -110,6 +110,21 @@ TEST(staging_pool, gives_the_last_block_of_one_to_another_after_a_turn) {
     EXPECT_TRUE(gives_one(a));
 }
 
+TEST(staging_pool, gives_no_last_block_to_one_whose_own_the_cap_does_not_hold) {
+    pool_bench on("16K");
+    auto a = on.share(4096), b = on.share(4096), large = on.share(16384, staging_share::needs::one_block);
+    auto* const first = a->acquire();
+    auto* const other = b->acquire();
+    EXPECT_FALSE(large->acquire());
+    a->release(first);
+    EXPECT_LE(on.pool.held_bytes(), 16384U);
+    EXPECT_TRUE(gives_one(a)) << "it keeps what it has";
+    a.reset();
+    b->release(other);
+    b.reset();
+    EXPECT_TRUE(gives_one(large));
+}
+
 TEST(staging_pool, gives_one_that_needs_a_single_block_the_next_that_is_free) {
     pool_bench on("8K");
     auto a = on.share(8192), b = on.share(8192), small = on.share(1024, staging_share::needs::one_block);
@@ -375,7 +390,7 @@ TEST(staging_pool, counts_no_block_of_a_gated_flow_as_progress_of_its_kind) {
     constexpr std::size_t block = 1 << 20;
     auto gated = on.share(block), running = on.share(block);
     auto in = on.share(block, kind::sender), out = on.share(block, kind::receiver);
-    auto* const ahead = gated->acquire_ahead();
+    auto* const ahead = gated->acquire_early(staging_share::early::at_once);
     ASSERT_TRUE(ahead);
     std::vector<std::byte*> received, written;
     while (auto* const next = in->acquire()) received.push_back(next);
@@ -394,15 +409,15 @@ TEST(staging_pool, gives_a_few_that_are_early_a_block_each_and_others_when_these
     std::vector<std::byte*> blocks;
     for (int i = 0; i < 8; ++i) {
         shares.push_back(on.share(4096));
-        blocks.push_back(shares.back()->acquire_early());
+        blocks.push_back(shares.back()->acquire_early(staging_share::early::in_turn));
         EXPECT_EQ(blocks.back() != nullptr, i < 4);
         EXPECT_EQ(shares.back()->waits_to_be_early(), i >= 4);
     }
     EXPECT_EQ(on.calls, 0);
     shares[1]->started();
     EXPECT_EQ(on.calls, 1);
-    EXPECT_FALSE(on.share(4096)->acquire_early()) << "others came before";
-    blocks[4] = shares[4]->acquire_early();
+    EXPECT_FALSE(on.share(4096)->acquire_early(staging_share::early::in_turn)) << "others came before";
+    blocks[4] = shares[4]->acquire_early(staging_share::early::in_turn);
     EXPECT_TRUE(blocks[4]);
     EXPECT_FALSE(shares[4]->waits_to_be_early());
     // One that waits may end, or start without having been early; one that is early may end.
@@ -412,7 +427,7 @@ TEST(staging_pool, gives_a_few_that_are_early_a_block_each_and_others_when_these
     shares[0]->release(blocks[0]);
     shares[0].reset();
     EXPECT_EQ(on.calls, 1);
-    blocks[7] = shares[7]->acquire_early();
+    blocks[7] = shares[7]->acquire_early(staging_share::early::in_turn);
     EXPECT_TRUE(blocks[7]);
     for (const auto i : {1u, 2u, 3u, 4u, 7u}) shares[i]->release(blocks[i]);
     shares.clear();
@@ -423,11 +438,11 @@ TEST(staging_pool, counts_what_was_acquired_ahead_as_any_other_block_once_it_has
     pool_bench on("16M");
     constexpr std::size_t block = 1 << 20;
     auto one = on.share(block), other = on.share(block);
-    auto* const first = one->acquire_ahead();
+    auto* const first = one->acquire_early(staging_share::early::at_once);
     ASSERT_TRUE(first);
-    EXPECT_FALSE(other->acquire_ahead());
+    EXPECT_FALSE(other->acquire_early(staging_share::early::at_once));
     one->started();
-    auto* const second = other->acquire_ahead();
+    auto* const second = other->acquire_early(staging_share::early::at_once);
     EXPECT_TRUE(second);
     one->release(first);
     if (second != nullptr) other->release(second);
