@@ -71,16 +71,17 @@ bool collectives(const pe& here, int rounds) {
         });
     };
 
-    const auto is_exchanged = [&](std::size_t i) {
-        return seen[i] == element(static_cast<int>(i / each), static_cast<std::size_t>(here.own) * each + i % each);
+    const auto exchanged = [&](std::size_t i) {
+        return element(static_cast<int>(i / each), static_cast<std::size_t>(here.own) * each + i % each);
     };
-    const auto is_sum = [&](std::size_t i) {
-        float expected = 0;
-        for (int from = 0; from < here.all; ++from) expected += element(from, i); // whole numbers: exact in any order
-        return seen[i] == expected;
+    const auto summed = [&](std::size_t i) {
+        float of_all = 0;
+        for (int from = 0; from < here.all; ++from) of_all += element(from, i); // whole numbers: exact in any order
+        return of_all;
     };
     bool right = true;
-    const auto in_turn = [&](const auto& action, const auto& is_right, std::vector<double>& seconds, bool counts) {
+    const auto in_turn = [&](const char* what, const auto& action, const auto& expected, std::vector<double>& seconds,
+                             bool counts) {
         check(causeway_symmetric_barrier(), "causeway_symmetric_barrier");
         const auto took = timed([&] {
             action();
@@ -90,7 +91,18 @@ bool collectives(const pe& here, int rounds) {
         check(clEnqueueReadBuffer(here.queue, target.buffer, CL_TRUE, target.offset, bytes, seen.data(), 0, nullptr,
                                   nullptr),
               "clEnqueueReadBuffer");
-        for (std::size_t i = 0; i < count; ++i) right = right && is_right(i);
+        std::size_t wrong = 0, first = count, last = 0;
+        for (std::size_t i = 0; i < count; ++i) {
+            if (seen[i] == expected(i)) continue;
+            first = wrong++ == 0 ? i : first;
+            last = i;
+        }
+        if (wrong > 0) {
+            std::printf("PE %d, %s: %zu of %zu elements are wrong, from element %zu (%g instead of %g) to %zu\n",
+                        here.own, what, wrong, count, first, static_cast<double>(seen[first]),
+                        static_cast<double>(expected(first)), last);
+            right = false;
+        }
         std::ranges::fill(seen, -1.0F);
         check(clEnqueueWriteBuffer(here.queue, target.buffer, CL_TRUE, target.offset, bytes, seen.data(), 0, nullptr,
                                    nullptr),
@@ -98,10 +110,10 @@ bool collectives(const pe& here, int rounds) {
     };
     std::vector<double> seconds[4];
     for (int round = 0; round < rounds + 1; ++round) { // the first one warms up
-        in_turn(all_to_all, is_exchanged, seconds[0], round > 0);
-        in_turn(all_to_all_by_hand, is_exchanged, seconds[1], round > 0);
-        in_turn(sum, is_sum, seconds[2], round > 0);
-        in_turn(sum_by_hand, is_sum, seconds[3], round > 0);
+        in_turn("all-to-all", all_to_all, exchanged, seconds[0], round > 0);
+        in_turn("all-to-all by hand", all_to_all_by_hand, exchanged, seconds[1], round > 0);
+        in_turn("sum", sum, summed, seconds[2], round > 0);
+        in_turn("sum by hand", sum_by_hand, summed, seconds[3], round > 0);
     }
     if (here.own == 0) {
         // What each PE sends at least: its other parts once; for sums, twice.

@@ -89,6 +89,17 @@ cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool block
     return real(queue, buffer, blocking, offset, size, from, count, list, event);
 }
 
+/* The device has a copy of memory that the host has given, taken when the buffer was made. A map brings it back, over
+ * what others have written there meanwhile, unless it says that nobody wants it. */
+static void bring_back(void* mapped, size_t size) {
+    void* const copy = malloc(size);
+    if (copy == NULL) return;
+    memcpy(copy, mapped, size);
+    usleep(5000);
+    memcpy(mapped, copy, size);
+    free(copy);
+}
+
 void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, cl_map_flags flags, size_t offset,
                          size_t size, cl_uint count, const cl_event* list, cl_event* event, cl_int* code) {
     void* (*real)(cl_command_queue, cl_mem, cl_bool, cl_map_flags, size_t, size_t, cl_uint, const cl_event*, cl_event*,
@@ -96,8 +107,9 @@ void* clEnqueueMapBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking
     *(void**)&real = dlsym(RTLD_NEXT, "clEnqueueMapBuffer");
     void* mapped = real(queue, buffer, blocking, flags, offset, size, count, list, event, code);
     cl_mem_flags of = 0;
-    if (mapped != NULL && clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof of, &of, NULL) == CL_SUCCESS &&
-        of & CL_MEM_ALLOC_HOST_PTR) {
+    if (mapped == NULL || clGetMemObjectInfo(buffer, CL_MEM_FLAGS, sizeof of, &of, NULL) != CL_SUCCESS) return mapped;
+    if (of & CL_MEM_USE_HOST_PTR && !(flags & CL_MAP_WRITE_INVALIDATE_REGION)) bring_back(mapped, size);
+    if (of & CL_MEM_ALLOC_HOST_PTR) {
         pthread_mutex_lock(&locked_guard);
         const unsigned at = locked_count++ % (sizeof locked / sizeof *locked);
         locked[at].first = mapped;

@@ -59,5 +59,10 @@ if(TARGET one_sided)
     # More than two have two neighbours.
     causeway_test(one_sided.halo.${runtime} LABEL example RUNTIME ${runtime} RANKS 4 TIMEOUT 180
       COMMAND $<TARGET_FILE:one_sided> --rounds 2 halo)
+    # Several ranks fill memory that one shares, and page-lock it at different times.
+    if(TARGET pretend_discrete)
+      causeway_test(one_sided.collectives.as_on_cards.${runtime} LABEL example RUNTIME ${runtime} RANKS 4 TIMEOUT 180
+        COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:one_sided> --rounds 2 collectives)
+    endif()
   endforeach()
 endif()

@@ -74,7 +74,9 @@ class pinned_allocator final : public transfer::staging_allocator {
         made->buffer = cl::buffer::adopt(
             clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, bytes, memory, &code));
         check_locked(code, "page-locking", bytes, "shared memory");
-        made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+        // Any other map would bring back what the device took when the buffer was made, over what other processes have
+        // written to the memory meanwhile.
+        made->mapped = clEnqueueMapBuffer(m_queue.get(), made->buffer.get(), CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0,
                                           bytes, 0, nullptr, nullptr, &code);
         check_locked(code, "page-locking", bytes, "shared memory");
         return made;
