@@ -4,6 +4,9 @@
 it. Of several runs the one that took least is shown. Let nobody else have the processors meanwhile.
 
 Usage: scripts/run_with.sh pocl -- scripts/tutorial_pictures.py [--bin build/release/bin] [--output docs/pictures] [--runs 3]
+       scripts/tutorial_pictures.py --recorded FOLDER --suffix _h100
+
+FOLDER has PROGRAM-RUN.json, recorded elsewhere: on a machine with GPUs, say, that has no browser.
 """
 import argparse
 import json
@@ -18,6 +21,13 @@ import tempfile
 PROGRAMS = {"tutorial_1_ordinary": 2.3, "tutorial_2_commands": 2.3, "tutorial_3_overlap": 2.3, "tutorial_4_files": 3.5}
 STEPS, EVERY = 30, 10
 SIZE = (1180, 580)
+
+
+def took_of(timeline):
+    """From the first to the last event, in microseconds."""
+    events = [event for event in json.loads(timeline.read_text(encoding="utf-8"))["traceEvents"] if event["ph"] == "X"]
+    kernels = [event["ts"] for event in events if event["name"] == "heat"]
+    return max(event["ts"] + event["dur"] for event in events) - min(kernels)
 
 
 def record(programs, program, folder, runs):
@@ -51,6 +61,8 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, default=pathlib.Path("build/release/bin"))
     parser.add_argument("--output", type=pathlib.Path, default=pathlib.Path("docs/pictures"))
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--recorded", type=pathlib.Path)
+    parser.add_argument("--suffix", default="")
     given = parser.parse_args()
     known = "chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"
     browser = next(filter(None, map(shutil.which, known)), None)
@@ -60,13 +72,16 @@ def main():
     with tempfile.TemporaryDirectory() as temporary:
         folder = pathlib.Path(temporary)
         for program, steps in PROGRAMS.items():
-            timeline = record(programs, program, folder, given.runs)
+            if given.recorded:
+                timeline = min(given.recorded.glob(f"{program}-*.json"), key=took_of)
+            else:
+                timeline = record(programs, program, folder, given.runs)
             print(subprocess.run([programs / "causeway", "trace", "summary", timeline], check=True, text=True,
                                  stdout=subprocess.PIPE).stdout)
             page = folder / f"{program}.html"
             subprocess.run([programs / "causeway", "trace", "view", "-o", page, timeline], check=True, stdout=subprocess.DEVNULL)
             begin, end = window_of(timeline, steps)
-            picture = given.output / f"{program}.png"
+            picture = given.output / f"{program}{given.suffix}.png"
             subprocess.run([browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
                             f"--user-data-dir={folder}/profile", f"--window-size={SIZE[0]},{SIZE[1]}",
                             "--virtual-time-budget=3000", f"--screenshot={picture}",
