@@ -153,7 +153,7 @@ void* causeway_malloc_units(size_t bytes, causeway_distribution asked, size_t un
     return memory_or_null([&]() -> void* {
         const auto how = distribution_of(asked);
         if (how != distribution::standard) return process().memory().allocate({bytes, how, unit, {}});
-        void* const memory = std::malloc(std::max<std::size_t>(bytes, 1));
+        void* const memory = bytes > PTRDIFF_MAX ? nullptr : std::malloc(std::max<std::size_t>(bytes, 1));
         if (!memory) throw std::bad_alloc();
         return memory;
     });
