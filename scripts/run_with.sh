@@ -69,7 +69,13 @@ vendor_files() {
             skip "Intel's OpenCL runtime is not installed (scripts/setup.sh intel)"
         echo "$file" ;;
     nvidia)
-        file=$(first_match '/etc/OpenCL/vendors/nvidia*.icd') || skip "NVIDIA's OpenCL is not installed"
+        # Containers have the driver's library without the file that names it.
+        if ! file=$(first_match '/etc/OpenCL/vendors/nvidia*.icd'); then
+            ldconfig -p | grep -q 'libnvidia-opencl\.so\.1' || skip "NVIDIA's OpenCL is not installed"
+            file=$root/build/opencl-vendors/nvidia-driver/nvidia.icd
+            mkdir -p "${file%/*}"
+            echo libnvidia-opencl.so.1 >"$file"
+        fi
         echo "$file" ;;
     both)
         vendor_files pocl
