@@ -125,7 +125,7 @@ std::unique_ptr<policy> policy_of(const causeway_task_pool_options& options) {
                          "a pool of tasks: no policy " + std::to_string(number_in(options.policy)));
 }
 
-distribution distribution_of(causeway_distribution asked) {
+distribution distribution_of(const causeway_distribution& asked) {
     switch (number_in(asked)) {
     case CAUSEWAY_DISTRIBUTION_DEFAULT: return process().default_distribution;
     case CAUSEWAY_DISTRIBUTION_STANDARD: return distribution::standard;
@@ -143,13 +143,7 @@ template <class Call> void* memory_or_null(Call&& call) {
     return memory;
 }
 
-} // namespace
-
-const char* causeway_tasks_last_error() { return last_error().c_str(); }
-
-void* causeway_malloc(size_t bytes, causeway_distribution asked) { return causeway_malloc_units(bytes, asked, 0); }
-
-void* causeway_malloc_units(size_t bytes, causeway_distribution asked, size_t unit) {
+void* allocate(std::size_t bytes, const causeway_distribution& asked, std::size_t unit) {
     return memory_or_null([&]() -> void* {
         const auto how = distribution_of(asked);
         if (how != distribution::standard) return process().memory().allocate({bytes, how, unit, {}});
@@ -157,6 +151,16 @@ void* causeway_malloc_units(size_t bytes, causeway_distribution asked, size_t un
         if (!memory) throw std::bad_alloc();
         return memory;
     });
+}
+
+} // namespace
+
+const char* causeway_tasks_last_error() { return last_error().c_str(); }
+
+void* causeway_malloc(size_t bytes, causeway_distribution asked) { return allocate(bytes, asked, 0); }
+
+void* causeway_malloc_units(size_t bytes, causeway_distribution asked, size_t unit) {
+    return allocate(bytes, asked, unit);
 }
 
 void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement, void* user) {

@@ -183,6 +183,7 @@ TEST(rare_use, threads_that_are_no_workers_spawn_into_one_group) {
     EXPECT_EQ(ordered, 2000);
 }
 
+#ifndef __SANITIZE_THREAD__ // whose children of fork() may start no threads
 TEST(rare_use, a_child_of_fork_ends_its_parents_pool_and_has_pools_of_its_own) {
     auto pool = std::make_unique<task_pool>(causeway_task_pool_options{.threads = 3});
     auto* const memory = static_cast<int*>(causeway_malloc(10000, CAUSEWAY_DISTRIBUTION_COARSE));
@@ -212,6 +213,8 @@ TEST(rare_use, a_child_of_fork_ends_its_parents_pool_and_has_pools_of_its_own) {
     EXPECT_EQ(ran, 200);
     causeway_free(memory);
 }
+
+#endif
 
 /// Ends the process: 0 if a pool has a thread for each processor that the process was left.
 void make_pool_on_one_processor() {
