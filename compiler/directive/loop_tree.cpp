@@ -5,6 +5,7 @@
 #include "dependence.hpp"
 
 #include <algorithm>
+#include <functional>
 
 namespace directive {
 
@@ -130,6 +131,12 @@ loop_tree::loop_tree(const unit& unit, const found_directive& of)
     } else {
         build(of.body, nullptr);
     }
+    if (!of.directive->is_combined() && !m_serial)
+        for (const auto& clause : of.directive->clauses)
+            for (const auto& entry : clause.items)
+                if (const auto* variable = clause.name == "reduction" ? variable_of(of, entry) : nullptr;
+                    variable && entry.sections.empty() && is_scalar(variable->getType()))
+                    for (auto* each : m_outermost) imply_reduction(*each, {variable, entry.modifier});
     collect_gang_arrays(of);
     for (auto* each : m_outermost) assign(*each);
     for (auto* each : m_outermost) extend(*each);
@@ -264,6 +271,25 @@ void loop_tree::read_clauses(loop_node& node) {
         if (node.*level && node.any_outer(level))
             m_unit.error(node.of.directive->place, std::string("a '") + name + "' loop inside a '" + name + "' loop");
     if (!m_kernels && !automatic && !node.sequential) node.independent = true;
+}
+
+/// A loop that changes what the construct reduces, and says no more, reduces it, too: its threads have one each.
+void loop_tree::imply_reduction(loop_node& node, const reduction& of_region) {
+    const std::function<bool(const loop_node&)> says = [&](const loop_node& one) {
+        for (const auto* entry : one.privates)
+            if (variable_of(one.of, *entry) == of_region.variable) return true;
+        return std::any_of(one.reductions.begin(), one.reductions.end(),
+                           [&](const auto& each) { return each.variable == of_region.variable; }) ||
+               std::any_of(one.inner.begin(), one.inner.end(), [&](const auto* each) { return says(*each); });
+    };
+    if (says(node)) return;
+    const auto accesses = accesses_in(node.body);
+    const bool writes = std::any_of(accesses.begin(), accesses.end(), [&](const auto& each) {
+        return each.root == of_region.variable && each.writes && !each.memory;
+    });
+    if (!writes) return;
+    if (!node.sequential) node.reductions.push_back(of_region);
+    for (auto* each : node.inner) imply_reduction(*each, of_region);
 }
 
 void loop_tree::collect_gang_arrays(const found_directive& of) {

@@ -78,6 +78,7 @@ class loop_tree {
     loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);
     void read_clauses(loop_node& node);
     void assign(loop_node& node);
+    void imply_reduction(loop_node& node, const reduction& of_region);
     void collect_gang_arrays(const found_directive& of);
     const clang::VarDecl* written_gang_array(const loop_node& node) const;
     void extend(loop_node& node);

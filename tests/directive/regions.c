@@ -418,6 +418,25 @@ static void arrays_of_gangs(int n) {
     free(section);
 }
 
+static void reduced_by_the_construct(int n) {
+    int sum = 5, other = 1;
+#pragma acc parallel reduction(+ : sum)
+    {
+#pragma acc loop
+        for (int i = 0; i < n; i++) sum += i;
+    }
+    expect(sum == 5 + n * (n - 1) / 2, "a loop reduces what its construct does");
+#pragma acc parallel reduction(+ : other) num_gangs(3)
+    {
+#pragma acc loop gang
+        for (int i = 0; i < n; i++) {
+#pragma acc loop vector
+            for (int j = 0; j < n; j++) other += j;
+        }
+    }
+    expect(other == 1 + n * n * (n - 1) / 2, "and so do loops inside");
+}
+
 int main(void) {
     scalars();
     arrays(13);
@@ -436,6 +455,7 @@ int main(void) {
     overlapping();
     changing();
     parameters();
+    reduced_by_the_construct(100);
     arrays_of_gangs(64);
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;
