@@ -25,9 +25,11 @@ constexpr auto between_looks = std::chrono::microseconds(200);
 class linked_endpoint : public transfer::endpoint, public endpoints::window_end {
   public:
     linked_endpoint(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
-                    const endpoints::heap_location& where, std::size_t bytes)
-        : m_heap(server->served()), m_asking(std::move(server)), m_link(std::move(link)),
-          m_turn(m_heap->order(), endpoints::operation_order::kind::plain), m_where(where), m_bytes(bytes) {}
+                    const endpoints::heap_location& where, std::size_t bytes, in_order order = in_order::yes)
+        : m_heap(server->served()), m_asking(std::move(server)), m_link(std::move(link)), m_where(where),
+          m_bytes(bytes) {
+        if (order == in_order::yes) m_turn.emplace(m_heap->order(), endpoints::operation_order::kind::plain);
+    }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         if (m_bytes == 0) return {.kind = transfer::medium::host, .has_memory = true};
@@ -37,11 +39,17 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
         return "PE " + std::to_string(m_where.pe) + " at " + bytes_text(m_where.offset);
     }
 
-    void enqueued() override { m_turn.join(); }
-    void abandoned() override { m_turn.leave(); }
+    void enqueued() override {
+        if (m_turn) m_turn->join();
+    }
+    void abandoned() override { leave({}); }
     void open(const transfer::open_request&, step& done) override {
         m_doing = &done;
-        m_turn.wait([this] { turn_came(); });
+        if (m_turn) {
+            m_turn->wait([this] { turn_came(); });
+        } else {
+            turn_came();
+        }
     }
     /// What has been asked for is done, and the answer comes soon.
     void cancel() override {
@@ -51,7 +59,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
         m_doing = &done;
         if (error) {
             if (m_link) m_link->look_after_failure();
-            m_turn.leave(error);
+            leave(error);
             std::exchange(m_doing, nullptr)->finish({});
         } else {
             is_moved();
@@ -69,7 +77,7 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     /// All bytes have been moved; ends with ended().
     virtual void is_moved() { ended({}); }
     void ended(const failure& error) {
-        m_turn.leave(error);
+        leave(error);
         std::exchange(m_doing, nullptr)->finish({0, error});
     }
     /// Has the other PE bring the words of the range from one memory to the other, if it keeps some.
@@ -92,6 +100,9 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     [[nodiscard]] heap_link& link() const { return *m_link; }
 
   private:
+    void leave(const failure& why) {
+        if (m_turn) m_turn->leave(why);
+    }
     void turn_came() {
         if (auto gone = m_heap->trouble_with(m_where.pe, m_heap->waits().now())) {
             finish(gone);
@@ -101,14 +112,14 @@ class linked_endpoint : public transfer::endpoint, public endpoints::window_end 
     }
     /// Of open().
     void finish(const failure& error) {
-        if (error) m_turn.leave(error);
+        if (error) leave(error);
         std::exchange(m_doing, nullptr)->finish({m_bytes, error});
     }
 
     std::shared_ptr<endpoints::heap> m_heap;
     heap_request m_asking;
     std::shared_ptr<heap_link> m_link;
-    endpoints::operation_order::turn m_turn;
+    std::optional<endpoints::operation_order::turn> m_turn; // none where the command that this is part of has one
     endpoints::heap_location m_where;
     std::size_t m_bytes;
     step* m_doing = nullptr; // open() or close()
@@ -202,8 +213,9 @@ std::unique_ptr<transfer::endpoint> make_linked_put(std::shared_ptr<heap_server>
 
 std::unique_ptr<transfer::endpoint> make_linked_get(std::shared_ptr<heap_server> server,
                                                     std::shared_ptr<heap_link> link,
-                                                    const endpoints::heap_location& where, std::size_t bytes) {
-    return std::make_unique<linked_get>(std::move(server), std::move(link), where, bytes);
+                                                    const endpoints::heap_location& where, std::size_t bytes,
+                                                    in_order order) {
+    return std::make_unique<linked_get>(std::move(server), std::move(link), where, bytes, order);
 }
 
 heap_link::heap_link(runtime& process, const endpoints::buffer_location& own, int own_pe, int pes)

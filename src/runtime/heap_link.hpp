@@ -75,6 +75,6 @@ make_linked_put(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_linked_get(std::shared_ptr<heap_server> server,
                                                                   std::shared_ptr<heap_link> link,
                                                                   const endpoints::heap_location& where,
-                                                                  std::size_t bytes);
+                                                                  std::size_t bytes, in_order order = in_order::yes);
 
 } // namespace causeway::core

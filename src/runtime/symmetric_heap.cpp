@@ -265,6 +265,20 @@ std::unique_ptr<transfer::endpoint> symmetric_heap::wait(const endpoints::awaite
     return m_server ? make_served_wait(m_server, what) : endpoints::make_word_wait(m_heap, what);
 }
 
+/// Over a link where one reaches the other heap. The command whose part this is has its turn: this one waits for none.
+static void bring_by(const std::shared_ptr<heap_server>& server, const std::shared_ptr<heap_link>& link,
+                     const endpoints::heap_location& from, std::size_t bytes,
+                     std::unique_ptr<transfer::endpoint> target, std::function<void(const failure&)> then) {
+    const bool is_own = from.pe == server->served()->pe();
+    if (is_own || bytes == 0 || !link || !link->reaches(from.pe)) {
+        server->bring(from, bytes, std::move(target), std::move(then));
+        return;
+    }
+    auto source = make_linked_get(server, link, from, bytes, in_order::no);
+    (void)submit_own(runtime::instance().engine(), one_flow(std::move(source), std::move(target), bytes),
+                     std::move(then));
+}
+
 symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std::size_t target_offset,
                                                  std::size_t bytes) const {
     if (!m_server) {
@@ -272,18 +286,24 @@ symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std
         return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), endpoints::make_host_endpoint(memory),
                         bytes);
     }
-    what.fetch = [server = m_server](const endpoints::heap_piece& part, std::byte* to, heap_server::ended then) {
-        server->bring({.pe = part.pe, .offset = part.offset}, part.bytes, endpoints::make_host_endpoint(to),
-                      std::move(then));
+    what.bring = [server = m_server, link = m_link, target_offset](const endpoints::heap_piece& part,
+                                                                   std::size_t offset, heap_server::ended then) {
+        // Of a reduction it is there already.
+        if (part.pe == server->served()->pe() && part.offset == target_offset + offset) {
+            then({});
+            return;
+        }
+        bring_by(server, link, {.pe = part.pe, .offset = part.offset}, part.bytes,
+                 server->own_range(target_offset + offset), std::move(then));
     };
-    return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), m_server->own_range(target_offset),
+    return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), endpoints::make_gathering_target(),
                     bytes);
 }
 
 void symmetric_heap::bring(const endpoints::heap_location& from, std::size_t bytes,
                            std::unique_ptr<transfer::endpoint> target, std::function<void(const failure&)> then) const {
     if (m_server) {
-        m_server->bring(from, bytes, std::move(target), std::move(then));
+        bring_by(m_server, m_link, from, bytes, std::move(target), std::move(then));
         return;
     }
     (void)submit_own(

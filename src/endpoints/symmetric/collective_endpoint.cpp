@@ -24,11 +24,8 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     }
 
     [[nodiscard]] endpoint_traits traits() const override {
-        endpoint_traits known{
-            .kind = medium::host, .sets_size = true, .largest_block = transfer::route::largest_of_caches};
-        // Another PE's engine answers while this one keeps memory for the answer.
-        if (m_what.fetch) known.waits = transfer::staging_share::waits_for::sender;
-        return known;
+        if (m_what.bring) return {.kind = medium::device, .sets_size = true};
+        return {.kind = medium::host, .sets_size = true, .largest_block = transfer::route::largest_of_caches};
     }
     [[nodiscard]] std::string name() const override { return m_what.purpose.name; }
     [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
@@ -54,14 +51,33 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     }
 
     void read(std::size_t offset, transfer::block_reference block, step& done) override {
-        if (m_what.fetch) {
-            fetch(offset, block, done);
+        if (brings()) { // a plan that an option forces has blocks: they stay as they are
+            bring(offset, block.size(), done);
             return;
         }
-        for_each_part(offset, block, [this](const heap_piece& part, std::byte* to) {
-            std::memmove(to, m_heap->at(part.pe, part.offset), part.bytes);
+        for_each_part(offset, block.size(), [&](const heap_piece& part, std::size_t to) {
+            std::memmove(block.data() + (to - offset), m_heap->at(part.pe, part.offset), part.bytes);
         });
         done.finish({block.size(), {}});
+    }
+
+    [[nodiscard]] bool brings() const { return static_cast<bool>(m_what.bring); }
+    /// From all PEs at once, to where they belong in the target.
+    void bring(std::size_t offset, std::size_t bytes, step& done) {
+        struct bringing {
+            std::size_t left = 1;
+            failure error;
+        };
+        const auto all = std::make_shared<bringing>();
+        const auto over = [all, &done, bytes](const failure& error) {
+            if (error && !all->error) all->error = error;
+            if (--all->left == 0) done.finish({all->error ? 0 : bytes, all->error});
+        };
+        for_each_part(offset, bytes, [&](const heap_piece& part, std::size_t to) {
+            ++all->left;
+            m_what.bring(part, to, over);
+        });
+        over({});
     }
 
     void close(std::size_t, const failure& error, step& done) override {
@@ -74,31 +90,14 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     }
 
   private:
-    template <class Use> void for_each_part(std::size_t offset, std::span<std::byte> block, Use use) const {
+    /// Calls `use` with each part of a piece that lies in the range, and where it begins in the target.
+    template <class Use> void for_each_part(std::size_t offset, std::size_t bytes, Use use) const {
         std::size_t begin = 0;
         for (const auto& piece : m_pieces) {
-            const auto from = std::max(begin, offset), to = std::min(begin + piece.bytes, offset + block.size());
-            if (from < to)
-                use(heap_piece{piece.pe, piece.offset + (from - begin), to - from}, block.data() + (from - offset));
+            const auto from = std::max(begin, offset), to = std::min(begin + piece.bytes, offset + bytes);
+            if (from < to) use(heap_piece{piece.pe, piece.offset + (from - begin), to - from}, from);
             begin += piece.bytes;
         }
-    }
-    /// From all PEs at once.
-    void fetch(std::size_t offset, std::span<std::byte> block, step& done) {
-        struct reading {
-            std::size_t left = 1;
-            failure error;
-        };
-        const auto all = std::make_shared<reading>();
-        const auto over = [all, &done, bytes = block.size()](const failure& error) {
-            if (error && !all->error) all->error = error;
-            if (--all->left == 0) done.finish({all->error ? 0 : bytes, all->error});
-        };
-        for_each_part(offset, block, [&](const heap_piece& part, std::byte* to) {
-            ++all->left;
-            m_what.fetch(part, to, over);
-        });
-        over({});
     }
     void step_finished() override {
         const auto result = m_computing.take();
@@ -129,10 +128,31 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     step* m_opening = nullptr;
 };
 
+class gathering_target final : public transfer::endpoint, transfer::copying_target {
+  public:
+    [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::device}; }
+    [[nodiscard]] std::string name() const override { return "an allocation in the symmetric heap"; }
+    [[nodiscard]] transfer::abilities offers() override { return {.copies = this}; }
+    void open(const transfer::open_request& request, step& done) override { done.finish({request.bytes, {}}); }
+    void close(std::size_t, const failure&, step& done) override { done.finish({}); }
+
+    [[nodiscard]] bool takes_from(const endpoint& source) const override {
+        const auto* const gathered = dynamic_cast<const gathered_source*>(&source);
+        return gathered != nullptr && gathered->brings();
+    }
+    void take(endpoint& source, std::size_t offset, std::size_t bytes, step& done) override {
+        dynamic_cast<gathered_source&>(source).bring(offset, bytes, done);
+    }
+    /// The source has brought it.
+    void write(std::size_t, transfer::block_reference block, step& done) override { done.finish({block.size(), {}}); }
+};
+
 } // namespace
 
 std::unique_ptr<transfer::endpoint> make_gathered_source(std::shared_ptr<heap> of, collective what) {
     return std::make_unique<gathered_source>(std::move(of), std::move(what));
 }
+
+std::unique_ptr<transfer::endpoint> make_gathering_target() { return std::make_unique<gathering_target>(); }
 
 } // namespace causeway::endpoints

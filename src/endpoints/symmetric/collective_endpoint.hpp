@@ -23,13 +23,16 @@ struct collective {
     meeting_purpose purpose; ///< of so many meetings as it needs: one before, one behind, and one more behind `compute`
     /// The pieces that this PE gathers. Called once all have come, when it can see what they brought.
     std::function<std::vector<heap_piece>(const meeting_turn& met)> pieces;
-    /// Reads part of a piece into `to`, and tells of the end; null where this PE reads all heaps itself.
-    std::function<void(const heap_piece& part, std::byte* to, std::function<void(const failure&)> then)> fetch;
+    /// Brings part of a piece to `offset` behind where the target begins, and tells of the end; null where this PE
+    /// reads all heaps itself.
+    std::function<void(const heap_piece& part, std::size_t offset, std::function<void(const failure&)> then)> bring;
     /// Between the first meeting and the next, if it has three: done by the device. Finishes its step.
     std::function<void(transfer::step& done)> compute;
 };
 
 /// A source that opens with as many bytes as the pieces have, and is closed when all have read what they read.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_gathered_source(std::shared_ptr<heap> of, collective what);
+/// The target of a source whose collective has `bring`.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_gathering_target();
 
 } // namespace causeway::endpoints
