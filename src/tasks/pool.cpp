@@ -75,9 +75,14 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
 pool::~pool() {
     m_stopping.store(true, std::memory_order_seq_cst);
     wake_everyone();
-    const bool is_child = ::getpid() != m_process;
-    for (auto& thread : m_threads) is_child ? thread.detach() : thread.join();
-    if (!is_child) drain(); // a queue may be half changed there
+    if (::getpid() != m_process) {
+        // The threads' handles may be those of threads that the child has begun since, so they are not touched. Nor are
+        // the queues, which may be half changed.
+        (void)new std::vector(std::move(m_threads));
+        return;
+    }
+    for (auto& thread : m_threads) thread.join();
+    drain();
 }
 
 void pool::drain() {

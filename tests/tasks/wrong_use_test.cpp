@@ -195,20 +195,26 @@ TEST(rare_use, a_child_of_fork_ends_its_parents_pool_and_has_pools_of_its_own) {
         group.wait();
     };
     run_some(*pool);
-    const pid_t child = ::fork();
-    if (child == 0) {
-        ::alarm(20); // instead of a hang
-        pool.reset();
-        task_pool own({.threads = 2});
-        run_some(own);
-        const bool right = ran == 200 && memory[1] == 42 && causeway_node_of_address(memory) >= 0;
-        causeway_free(memory);
-        ::_exit(right ? 0 : 1);
+    for (const bool own_comes_first : {false, true}) {
+        const pid_t child = ::fork();
+        if (child == 0) {
+            ::alarm(20); // instead of a hang
+            if (!own_comes_first) pool.reset();
+            {
+                task_pool own({.threads = 2});
+                run_some(own);
+                pool.reset(); // the own pool's threads have the numbers of the parent's
+                run_some(own);
+            }
+            const bool right = ran == 300 && memory[1] == 42 && causeway_node_of_address(memory) >= 0;
+            causeway_free(memory);
+            ::_exit(right ? 0 : 1);
+        }
+        ASSERT_GT(child, 0);
+        int status = -1;
+        ASSERT_EQ(::waitpid(child, &status, 0), child);
+        EXPECT_EQ(status, 0) << own_comes_first;
     }
-    ASSERT_GT(child, 0);
-    int status = -1;
-    ASSERT_EQ(::waitpid(child, &status, 0), child);
-    EXPECT_EQ(status, 0);
     run_some(*pool);
     EXPECT_EQ(ran, 200);
     causeway_free(memory);
