@@ -7,6 +7,7 @@
 #include "tasks/arena.hpp"
 #include "tasks/pool_handle.hpp"
 #include "tasks/process.hpp"
+#include "tasks/worker.hpp"
 
 #include <algorithm>
 #include <array>
@@ -301,7 +302,9 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
         all.emplace(regions, count);
     });
     if (refused != CAUSEWAY_TASKS_SUCCESS) {
-        if (destroy) destroy(made->payload);
+        made->group = &into;
+        made->destroy = destroy;
+        worker::end_payload(*made);
         owner.discard(made);
         return refused;
     }

@@ -164,6 +164,31 @@ TEST(wrong_use, a_payload_whose_destructor_throws_fails_its_group) {
     EXPECT_EQ(ended, 2);
 }
 
+TEST(wrong_use, a_refused_payload_whose_destructor_throws_fails_its_group) {
+    std::atomic<int> ended{0};
+    task_pool pool({.threads = 2});
+    causeway_task_group group;
+    causeway_task_group_init(&group, pool.get());
+    const causeway_region at_null{nullptr, 8, CAUSEWAY_REGION_IN, 0};
+    void* first = nullptr;
+    for (int round = 0; round < 3; ++round) {
+        void* place = nullptr;
+        auto* const task = causeway_task_make(pool.get(), sizeof(throws_at_its_end), alignof(throws_at_its_end),
+                                              &place);
+        if (!first) first = place;
+        EXPECT_EQ(place, first) << "the refused task was not discarded";
+        (new (place) throws_at_its_end(&ended))->armed = true;
+        const auto end = [](void* its) { static_cast<throws_at_its_end*>(its)->~throws_at_its_end(); };
+        EXPECT_NO_THROW(
+            EXPECT_EQ(causeway_task_submit(&group, task, nothing, end, &at_null, 1, 0), CAUSEWAY_TASKS_INVALID_VALUE));
+        EXPECT_TRUE(told("at null"));
+        EXPECT_EQ(causeway_task_group_wait(&group), CAUSEWAY_TASKS_FAILED);
+        EXPECT_TRUE(told("thrown by a destructor"));
+    }
+    causeway_task_group_release(&group);
+    EXPECT_EQ(ended, 3);
+}
+
 TEST(rare_use, threads_that_are_no_workers_spawn_into_one_group) {
     task_pool pool({.threads = 3});
     task_group group(pool);
