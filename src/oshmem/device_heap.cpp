@@ -9,7 +9,9 @@
 
 #include <dlfcn.h>
 
+#include <memory>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 namespace causeway::oshmem {
@@ -23,6 +25,7 @@ struct device_heap::calls {
     decltype(&causeway_error_last_message) last_message;
     decltype(&causeway_symmetric_init) init;
     decltype(&causeway_symmetric_finalize) finalize;
+    decltype(&causeway_symmetric_pe) pe;
     decltype(&causeway_symmetric_pes) pes;
     decltype(&causeway_symmetric_align) align;
     decltype(&causeway_symmetric_calloc) calloc;
@@ -36,6 +39,7 @@ struct device_heap::calls {
     decltype(&clGetPlatformIDs) platforms;
     decltype(&clGetDeviceIDs) devices;
     decltype(&clCreateContext) context;
+    decltype(&clReleaseContext) release_context;
     decltype(&clGetMemObjectInfo) facts;
 
     static const calls& of_process() {
@@ -55,6 +59,7 @@ struct device_heap::calls {
         find(last_message, "causeway_error_last_message");
         find(init, "causeway_symmetric_init");
         find(finalize, "causeway_symmetric_finalize");
+        find(pe, "causeway_symmetric_pe");
         find(pes, "causeway_symmetric_pes");
         find(align, "causeway_symmetric_align");
         find(calloc, "causeway_symmetric_calloc");
@@ -68,6 +73,7 @@ struct device_heap::calls {
         find(platforms, "clGetPlatformIDs");
         find(devices, "clGetDeviceIDs");
         find(context, "clCreateContext");
+        find(release_context, "clReleaseContext");
         find(facts, "clGetMemObjectInfo");
     }
 
@@ -112,17 +118,20 @@ template <class Calls> cl_device_id device_for(const Calls& call, int pe) {
 
 } // namespace
 
-device_heap::device_heap(int pe, std::size_t bytes, const std::function<bool(bool)>& all_agree) : m_calls(nullptr) {
+device_heap::device_heap(int pe, int pes, std::size_t bytes, const std::function<bool(bool)>& all_agree)
+    : m_calls(nullptr) {
     failure why;
     cl_device_id device = nullptr;
-    cl_context context = nullptr;
+    const auto release = [this](cl_context made) { (void)m_calls->release_context(made); };
+    std::unique_ptr<std::remove_pointer_t<cl_context>, decltype(release)> context(nullptr, release); // the heap shares
+                                                                                                     // it
     try {
         m_calls = &calls::of_process();
         m_is_own = m_calls->pes() < 0;
         if (m_is_own) {
             device = device_for(*m_calls, pe);
             cl_int code = CL_SUCCESS;
-            context = m_calls->context(nullptr, 1, &device, nullptr, nullptr, &code);
+            context.reset(m_calls->context(nullptr, 1, &device, nullptr, nullptr, &code));
             if (code != CL_SUCCESS) throw transfer_error(code, "making a context");
         }
     } catch (...) {
@@ -132,10 +141,19 @@ device_heap::device_heap(int pe, std::size_t bytes, const std::function<bool(boo
         if (why) throw transfer_error(why);
         throw transfer_error(status::invalid_operation, "another PE has no device memory");
     }
+    // Else a put would go to another PE than it names, or some would wait for those that have a heap.
+    const bool is_same = m_calls->pes() == pes && m_calls->pe() == pe;
+    if (!all_agree(m_is_own) && !all_agree(is_same)) {
+        const auto of = [](int one, int all) { return "PE " + std::to_string(one) + " of " + std::to_string(all); };
+        throw transfer_error(status::invalid_operation,
+                             "causeway_symmetric_init must have been called by all PEs or by none, over all of them in "
+                             "their order; this one is " +
+                                 of(pe, pes) + " and there " + (m_is_own ? "none" : of(m_calls->pe(), m_calls->pes())));
+    }
     const auto check = [this](bool holds) {
         if (!holds) throw transfer_error(status::invalid_operation, m_calls->last_message());
     };
-    if (m_is_own) check(m_calls->init(context, device, MPI_COMM_WORLD, bytes) == CL_SUCCESS);
+    if (m_is_own) check(m_calls->init(context.get(), device, MPI_COMM_WORLD, bytes) == CL_SUCCESS);
     // The heap's addresses, by one in it.
     auto* const inside = m_calls->align(1, 1);
     check(inside != nullptr);

@@ -15,10 +15,10 @@ enum class word_operation : unsigned { fetch, set, add, increment, compare_swap,
 /// failure ends the job with that name.
 class device_heap {
   public:
-    /// PE `pe` of all processes takes one of its node's devices: of the GPUs, if there are any. Collective. If the
-    /// program is a PE of libcauseway's already, its heap is taken. `all_agree` tells whether all PEs have come so far.
-    /// Throws transfer_error, on every PE if on one.
-    device_heap(int pe, std::size_t bytes, const std::function<bool(bool)>& all_agree);
+    /// PE `pe` of all `pes` processes takes one of its node's devices: of the GPUs, if there are any. Collective. If
+    /// all processes are PEs of libcauseway's already, under the same numbers, its heap is taken. `all_agree` tells
+    /// whether all PEs have come so far. Throws transfer_error, on every PE if on one.
+    device_heap(int pe, int pes, std::size_t bytes, const std::function<bool(bool)>& all_agree);
 
     [[nodiscard]] std::uintptr_t first() const { return m_first; }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }

@@ -223,8 +223,8 @@ device_heap& job::need_device() {
         const auto all = m_group->all_gather(mine ? 1 : 0);
         return std::find(all.begin(), all.end(), 0) == all.end();
     };
-    auto made = std::make_unique<device_heap>(m_pe, size_of("SHMEM_DEVICE_SYMMETRIC_SIZE", std::size_t{64} << 20),
-                                              agree);
+    auto made = std::make_unique<device_heap>(m_pe, m_pes,
+                                              size_of("SHMEM_DEVICE_SYMMETRIC_SIZE", std::size_t{64} << 20), agree);
     // In whole if all reach all of it; else libcauseway is asked.
     part near{made->first(), made->bytes(), {}};
     if (auto* const inside = made->allocate(1, 1)) {

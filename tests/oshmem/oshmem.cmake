@@ -27,6 +27,15 @@ foreach(runtime ${runtimes})
       ENVIRONMENT PRELOADED=$<TARGET_FILE:pretend_discrete>)
   endforeach()
 endforeach()
+# Device memory where the program has a heap of libcauseway's already.
+add_executable(oshmem_foreign_heap oshmem/programs/foreign_heap.c)
+target_include_directories(oshmem_foreign_heap PRIVATE ${PROJECT_SOURCE_DIR}/include/causeway/oshmem)
+target_link_libraries(oshmem_foreign_heap PRIVATE causeway_oshmem Causeway::causeway MPI::MPI_C)
+foreach(runtime ${runtimes})
+  add_test(NAME oshmem.foreign_heap.${runtime} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/foreign_heap.sh
+    ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:oshmem_foreign_heap> ${runtime})
+  set_tests_properties(oshmem.foreign_heap.${runtime} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
+endforeach()
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
 set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
