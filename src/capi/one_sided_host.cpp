@@ -24,7 +24,7 @@ cl_int put(void* target, const void* source, size_t size, std::optional<endpoint
     auto* const memory = check_memory(source, size);
     const auto offset = size == 0 && then ? then->offset : heap.locate(target, size, "the target");
     heap.require_pe(pe);
-    symmetric_heap::run(heap.put(heap.caller_end(memory, size), {pe, offset}, size, then));
+    heap.put_from(memory, {pe, offset}, size, then);
     return CL_SUCCESS;
 }
 
@@ -40,7 +40,7 @@ cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int
         auto* const memory = check_memory(target, size);
         const endpoints::heap_location where{pe, heap->locate(source, size, "the source")};
         heap->require_pe(pe);
-        symmetric_heap::run(heap->get(heap->caller_end(memory, size), where, size));
+        heap->get_to(memory, where, size);
         return CL_SUCCESS;
     });
 }

@@ -177,21 +177,30 @@ void heap_server::serve_put(int from, const heap_message& message) {
     }
     const auto reach = reach_of(message);
     m_serving[{from, message.number}] = {};
-    // A word that the put changes only a part of.
-    write_back(message.offset, reach, [this, from, message, reach, signal](const failure& error) {
+    overwrite(
+        message.offset, reach,
+        [this, from, message](ended over) {
+            serve(from, message,
+                  endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                                   static_cast<int>(message.tag), nullptr),
+                  device_part(message), std::move(over));
+        },
+        signal);
+}
+
+void heap_server::overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then) {
+    // There may be a word of which only a part is changed.
+    write_back(offset, bytes, [this, offset, bytes, by, then = std::move(then)](const failure& error) {
         if (error) {
-            signal(error);
+            then(error);
             return;
         }
-        serve(from, message,
-              endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
-                                               static_cast<int>(message.tag), nullptr),
-              device_part(message), [this, message, reach, signal](const failure& failed) {
-                  reload(message.offset, reach, [this, message, reach, signal, failed](const failure& unread) {
-                      if (!failed) changed(message.offset, reach);
-                      signal(failed ? failed : unread);
-                  });
-              });
+        by([this, offset, bytes, then](const failure& failed) {
+            reload(offset, bytes, [this, offset, bytes, then, failed](const failure& unread) {
+                if (!failed) changed(offset, bytes);
+                then(failed ? failed : unread);
+            });
+        });
     });
 }
 

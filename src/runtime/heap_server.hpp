@@ -88,6 +88,14 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// This PE's own heap from `offset` on.
     [[nodiscard]] std::unique_ptr<transfer::endpoint> own_range(std::size_t offset);
 
+    /// Has `by` write to a range of this heap, and tells of the end. Words that are kept of it are in their place
+    /// meanwhile, and are read anew behind it.
+    void overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then);
+    /// Whether words of the range are kept elsewhere.
+    [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const {
+        return m_memory == nullptr && m_words_kept.overlaps(offset, bytes);
+    }
+
     /// Puts the word into the table of this heap, if it has room; `then` is told that it is there. False if not.
     [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
     /// Its value in that table; null if it is not there, or just being read.

@@ -293,8 +293,14 @@ symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std
             then({});
             return;
         }
-        bring_by(server, link, {.pe = part.pe, .offset = part.offset}, part.bytes,
-                 server->own_range(target_offset + offset), std::move(then));
+        const auto to = target_offset + offset;
+        server->overwrite(
+            to, part.bytes,
+            [server, link, part, to](heap_server::ended over) {
+                bring_by(server, link, {.pe = part.pe, .offset = part.offset}, part.bytes, server->own_range(to),
+                         std::move(over));
+            },
+            std::move(then));
     };
     return one_flow(endpoints::make_gathered_source(m_heap, std::move(what)), endpoints::make_gathering_target(),
                     bytes);
@@ -361,11 +367,44 @@ void symmetric_heap::clear(void* address, std::size_t bytes) const {
                 std::min(zeros.size(), bytes - done)));
 }
 
-std::unique_ptr<transfer::endpoint> symmetric_heap::caller_end(std::byte* memory, std::size_t bytes) const {
+void symmetric_heap::put_from(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes,
+                              std::optional<endpoints::heap_signal> then) const {
+    const auto own = own_part(memory, bytes);
+    if (!own) {
+        run(put(endpoints::make_host_endpoint(memory), where, bytes, then));
+    } else if (keeps_words(*own, bytes)) {
+        std::vector<std::byte> copy(bytes);
+        run(get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
+        run(put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
+    } else {
+        run(put(m_server->own_range(*own), where, bytes, then));
+    }
+}
+
+void symmetric_heap::get_to(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes) const {
+    const auto own = own_part(memory, bytes);
+    if (!own) {
+        run(get(endpoints::make_host_endpoint(memory), where, bytes));
+    } else if (keeps_words(*own, bytes)) {
+        std::vector<std::byte> copy(bytes);
+        run(get(endpoints::make_host_endpoint(copy.data()), where, bytes));
+        run(put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
+    } else {
+        run(get(m_server->own_range(*own), where, bytes));
+    }
+}
+
+std::optional<std::size_t> symmetric_heap::own_part(const std::byte* memory, std::size_t bytes) const {
     const bool is_own = !std::less<>{}(memory, m_base) && std::less<>{}(memory, m_base + m_heap->bytes());
-    if (!is_own || bytes == 0) return endpoints::make_host_endpoint(memory);
+    if (!is_own || bytes == 0) return std::nullopt;
     const auto offset = locate(memory, bytes, "the side of the caller");
-    return m_range ? m_server->own_range(offset) : endpoints::make_host_endpoint(memory);
+    return m_range ? std::optional(offset) : std::nullopt; // where the host reaches the heap, both are the same
+}
+
+/// Puts and gets of the own PE, which its server answers, find words where they are kept.
+bool symmetric_heap::keeps_words(std::size_t offset, std::size_t bytes) const {
+    return runtime::instance().require_answer("looking for words of the symmetric heap",
+                                              [&] { return m_server->keeps_words(offset, bytes); });
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {

@@ -85,9 +85,11 @@ class symmetric_heap {
     /// Zeros to this PE's own heap.
     void clear(void* address, std::size_t bytes) const;
 
-    /// What a call of host code names as its own side: memory of the host, or part of this PE's own heap. Throws
-    /// transfer_error(invalid_value).
-    [[nodiscard]] std::unique_ptr<transfer::endpoint> caller_end(std::byte* memory, std::size_t bytes) const;
+    /// Puts and gets of host code, which wait. `memory` is the host's, or part of this PE's own heap. Throw
+    /// transfer_error.
+    void put_from(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes,
+                  std::optional<endpoints::heap_signal> then = {}) const;
+    void get_to(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes) const;
 
     /// Moves in a command of no queue, and waits for it. Throws transfer_error.
     static void run(flows moved);
@@ -98,6 +100,9 @@ class symmetric_heap {
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
     /// Whether a put of so many bytes to there needs no message.
     [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
+    /// Where in the heap `memory` is, if the host does not reach it there.
+    [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;
+    [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
     void stop_serving();
 
     cl::context m_context;

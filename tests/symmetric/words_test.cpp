@@ -120,6 +120,41 @@ TEST_F(symmetric_words, are_waited_for_by_every_comparison) {
     }
 }
 
+TEST_F(symmetric_words, are_found_by_calls_and_collectives_on_the_own_heap) {
+    // Signalled, the word may be kept beside the device's memory.
+    auto* const word = allocate<std::uint64_t>(1);
+    auto* const other = allocate<std::uint64_t>(1);
+    const queue on = make_queue(order::in_order);
+    for (const std::uint64_t round : {std::uint64_t{1}, std::uint64_t{2}}) {
+        ASSERT_EQ(causeway_symmetric_signal(word, 7, CL_SIGNAL_ADD, next), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        const std::uint64_t so_far = round == 1 ? 7 : 1007;
+        ASSERT_EQ(causeway_symmetric_put(other, word, 8, next), CL_SUCCESS) << causeway_error_last_message();
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        std::uint64_t seen = 0;
+        ASSERT_EQ(causeway_symmetric_get(&seen, other, 8, me), CL_SUCCESS);
+        EXPECT_EQ(seen, so_far) << "what a put from the own heap brought";
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+
+        const std::uint64_t value = 1000;
+        ASSERT_EQ(causeway_symmetric_put(other, &value, 8, me), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        if (round == 1) {
+            ASSERT_EQ(causeway_symmetric_get(word, other, 8, next), CL_SUCCESS) << causeway_error_last_message();
+        } else {
+            ASSERT_EQ(clEnqueueSymmetricBroadcast(on.get(), CL_TRUE, word, other, 8, 0, 0, nullptr, nullptr),
+                      CL_SUCCESS)
+                << causeway_error_last_message();
+        }
+        std::uint64_t before = 0;
+        ASSERT_EQ(causeway_symmetric_atomic(CL_ATOMIC_FETCH, 8, word, 0, 0, me, &before), CL_SUCCESS);
+        EXPECT_EQ(before, value) << "behind a get, or a broadcast, onto the word";
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    }
+    ASSERT_EQ(causeway_symmetric_free(other), CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_free(word), CL_SUCCESS);
+}
+
 TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order) {
     // A gated put, a fence and a flag, in an out-of-order queue: who sees the flag sees what was put.
     auto* const data = allocate<std::uint64_t>(2);
