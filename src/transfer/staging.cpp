@@ -112,8 +112,11 @@ std::byte* staging_share::acquire_early(early how) {
         }
         if (std::exchange(m_in_early_line, false)) line.pop_front();
     }
+    // It will count in its class, and may not pass who stands in line there.
+    const auto held_there = m_pool.held(own_quota());
+    const bool fits_its_class = held_there == 0 || held_there + m_block_bytes <= m_pool.quota(own_quota());
     std::byte* block = nullptr;
-    if (m_pool.fits(*this, quota::early)) {
+    if (fits_its_class && !m_pool.anybody_waits() && m_pool.fits(*this, quota::early)) {
         m_counted_as = quota::early;
         block = m_pool.take(*this);
     }

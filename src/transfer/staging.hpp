@@ -71,7 +71,8 @@ class staging_pool;
 /// 6. Small receives have a quota of their own, which no large one holds; nobody waits for any of it: who takes a block
 ///    there is in line all the same.
 /// 7. What is begun before its turn waits for nothing that others need: it takes from its quota what is free at once,
-///    and counts in its class from its turn on.
+///    while nobody waits for a first block and its class has room too, in which it counts from its turn on. Thus a
+///    class exceeds its quota by no more than the quota of what is early.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };

@@ -447,3 +447,42 @@ TEST(staging_pool, counts_what_was_acquired_ahead_as_any_other_block_once_it_has
     one->release(first);
     if (second != nullptr) other->release(second);
 }
+
+TEST(staging_pool, leaves_others_their_memory_however_many_of_a_class_began_early) {
+    using kind = staging_share::waits_for;
+    pool_bench on("16M");
+    constexpr std::size_t block = 1 << 20;
+    std::vector<std::unique_ptr<staging_share>> sends, receives;
+    for (int i = 0; i < 40; ++i) {
+        sends.push_back(on.share(block, staging_share::needs::one_block, kind::receiver));
+        auto* const early = sends.back()->acquire_early(staging_share::early::at_once);
+        sends.back()->started();
+        if (early != nullptr) sends.back()->keep(early);
+    }
+    EXPECT_EQ(on.pool.held_bytes(), 8 * block);
+    for (int i = 0; i < 7; ++i) {
+        receives.push_back(on.receive(block, staging_share::needs::one_block));
+        auto* const first = receives.back()->acquire();
+        EXPECT_TRUE(first) << i;
+        if (first != nullptr) receives.back()->keep(first);
+    }
+}
+
+TEST(staging_pool, lets_none_begin_early_before_one_that_stands_in_line) {
+    pool_bench on("16M");
+    constexpr std::size_t mib = 1 << 20;
+    auto first = on.share(6 * mib), second = on.share(5 * mib), large = on.share(7 * mib);
+    first->keep(first->acquire());
+    second->keep(second->acquire());
+    EXPECT_FALSE(large->acquire());
+    std::vector<std::unique_ptr<staging_share>> small;
+    for (int i = 0; i < 5; ++i) {
+        small.push_back(on.share(mib, staging_share::needs::one_block));
+        auto* const early = small.back()->acquire_early(staging_share::early::at_once);
+        EXPECT_FALSE(early);
+        small.back()->started();
+        if (early != nullptr) small.back()->keep(early);
+    }
+    second.reset();
+    EXPECT_TRUE(gives_one(large));
+}
