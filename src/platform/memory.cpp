@@ -22,8 +22,10 @@ namespace {
 constexpr cl_mem_flags host_flags = CL_MEM_USE_HOST_PTR | CL_MEM_COPY_HOST_PTR | CL_MEM_HOST_READ_ONLY |
                                     CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_NO_ACCESS;
 
+bool has_come(const ref<_cl_event>& arrival) { return !arrival || arrival->status() == CL_COMPLETE; }
+
 void add_unless_over(std::vector<ref<_cl_event>>& events, const ref<_cl_event>& event) {
-    if (event && event->status() != CL_COMPLETE) events.push_back(event);
+    if (!has_come(event)) events.push_back(event);
 }
 
 issue_function read_whole(_cl_mem& object, driver_context& at, std::shared_ptr<std::byte[]> target) {
@@ -230,7 +232,7 @@ void make_raw(_cl_mem& object, driver_context& at) {
 /// Every rank knows of every move; those at its ends make it.
 void move(_cl_mem& root, driver_context& from, driver_context& to) {
     if (to.here) make_raw(root, to);
-    if (to.here) root.copies[to.index].came_from = &from;
+    const bool has_its_contents = from.here && has_come(root.copies[from.index].arrival);
     or_give_up(root, "moved from rank " + std::to_string(from.rank) + " to rank " + std::to_string(to.rank), [&] {
         if (from.here && to.here)
             move_here(root, from, to);
@@ -239,6 +241,11 @@ void move(_cl_mem& root, driver_context& from, driver_context& to) {
         else if (to.here)
             move_in(root, from.rank, to);
     });
+    if (from.here && to.here) {
+        auto& target = root.copies[to.index];
+        target.came_from = &from;
+        target.came_from_its_contents = has_its_contents;
+    }
     // Ranks that have nothing to do with an attached object do not follow it: no other driver context may count as its
     // home.
     if (root.attached != nullptr)
@@ -249,25 +256,37 @@ void move(_cl_mem& root, driver_context& from, driver_context& to) {
 
 } // namespace
 
+static bool has_failed(const ref<_cl_event>& arrival) { return arrival && arrival->status() < CL_COMPLETE; }
+
+/// Where contents that failed to come to `to` still are, along the failed moves; null if that is not sure.
+static driver_context* start_of_failed_moves(_cl_mem& root, driver_context* to) {
+    for (std::size_t moves = 0; moves < root.copies.size(); ++moves) {
+        const auto& copy = root.copies[to->index];
+        to = copy.came_from;
+        // If they failed to come back there, that was behind this move, and nothing was written.
+        if (!has_failed(root.copies[to->index].arrival) || copy.came_from_its_contents) return to;
+    }
+    return nullptr;
+}
+
 /// A driver context to which the contents have failed to come is as if they had never been on their way: also where a
 /// command was to change them there, which has failed with them, and so has all behind it. They are where they came
-/// from. In a cluster the ranks would not agree on it.
+/// from; or all fails that needs them. Outside `latest` failed arrivals stay: moves from there may fail later. In a
+/// cluster the ranks would not agree on it.
 static void forget_failed_moves(_cl_mem& root) {
-    if (!root.context->job.is_alone()) return;
-    const auto has_failed = [&](const driver_context* one) {
-        const auto& arrival = root.copies[one->index].arrival;
-        return arrival && arrival->status() < CL_COMPLETE;
-    };
-    for (;;) {
-        const auto failed = std::find_if(root.latest.begin(), root.latest.end(), has_failed);
-        if (failed == root.latest.end()) return;
-        auto& copy = root.copies[(*failed)->index];
-        copy.arrival = {};
-        if (root.latest.size() > 1)
-            root.latest.erase(failed);
-        else
-            *failed = copy.came_from;
+    if (!root.context->job.is_alone() || root.latest.empty()) return;
+    std::vector<driver_context*> left;
+    std::copy_if(root.latest.begin(), root.latest.end(), std::back_inserter(left),
+                 [&](const driver_context* one) { return !has_failed(root.copies[one->index].arrival); });
+    if (left.size() == root.latest.size()) return;
+    if (left.empty()) {
+        auto* const start = start_of_failed_moves(root, root.latest.front());
+        if (start == nullptr) return;
+        auto& arrival = root.copies[start->index].arrival;
+        if (has_failed(arrival)) arrival = {};
+        left.push_back(start);
     }
+    root.latest = std::move(left);
 }
 
 void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,

@@ -49,6 +49,7 @@ struct memory_copy {
     driver_object<cl_mem> raw;
     ref<_cl_event> arrival;            ///< brought the latest contents here
     driver_context* came_from = nullptr;        ///< by it
+    bool came_from_its_contents = false; ///< they had come there when that was enqueued
     pending_commands departures;       ///< read the contents for other driver_contexts
     pending_commands writers, readers; ///< of the program
 };

@@ -47,6 +47,7 @@ class failed_moves : public platform_test {
     void fail_next(bool a_read) { *(a_read ? m_reads : m_writes) = 1; }
     /// Whether the failure was met.
     [[nodiscard]] bool has_failed() const { return *m_reads == 0 && *m_writes == 0; }
+    [[nodiscard]] cl_mem buffer() const { return m_buffer.get(); }
     [[nodiscard]] std::vector<cl_uint> contents(cl_command_queue on) { return read(on, m_buffer, items); }
 
   private:
@@ -93,6 +94,33 @@ TEST_F(failed_moves, matter_no_more_once_all_is_overwritten) {
     overwrite(last_queue(), 3);
     EXPECT_EQ(contents(last_queue()), std::vector<cl_uint>(items, 3));
     EXPECT_EQ(contents(queue()), std::vector<cl_uint>(items, 3));
+}
+
+/// The move back is enqueued before anybody knows that the one there will fail.
+TEST_F(failed_moves, leave_the_contents_where_they_were_if_a_move_back_is_behind_them) {
+    for (const bool a_read : {true, false}) {
+        begin();
+        const event_handle gate = new_user_event();
+        const auto before = add(queue(), 0, {gate.get()});
+        fail_next(a_read);
+        const auto there = add(last_queue(), 7);
+        std::vector<cl_uint> values(items);
+        cl_event made = nullptr;
+        ASSERT_EQ(clEnqueueReadBuffer(queue(), buffer(), CL_FALSE, 0, items * sizeof(cl_uint), values.data(), 0,
+                                      nullptr, &made),
+                  CL_SUCCESS);
+        const event_handle back(made);
+        ASSERT_EQ(clFlush(queue()), CL_SUCCESS);
+        ASSERT_EQ(clFlush(last_queue()), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        for (auto* const failed : {there.get(), back.get()}) {
+            EXPECT_NE(clWaitForEvents(1, &failed), CL_SUCCESS);
+            EXPECT_LT(status_of(failed), CL_COMPLETE);
+        }
+        EXPECT_TRUE(has_failed());
+        EXPECT_EQ(contents(queue()), std::vector<cl_uint>(items, 5));
+        EXPECT_EQ(contents(last_queue()), std::vector<cl_uint>(items, 5));
+    }
 }
 
 } // namespace
