@@ -3,6 +3,7 @@
 #include "dependence.hpp"
 
 #include <clang/AST/Decl.h>
+#include <clang/AST/ParentMapContext.h>
 
 #include <algorithm>
 #include <set>
@@ -92,6 +93,64 @@ bool is_part_of_variable(const Expr* expression) {
     return isa<DeclRefExpr>(expression) && !expression->getType()->isPointerType();
 }
 
+/// The statement of the construct that the loop is in.
+const Stmt* region_of(const unit& unit, const loop_node& loop) {
+    const Stmt* at = loop.loops.front().loop;
+    for (;;) {
+        const auto parents = unit.context.getParents(*at);
+        const auto* parent = parents.empty() ? nullptr : parents[0].get<Stmt>();
+        if (!parent) return at;
+        at = parent;
+        if (const auto of = directive_of(unit, at); of && of.body && of.directive->name != "loop") return of.body;
+    }
+}
+
+/// True if the integer may tell where something is.
+bool tells_address(const Expr* integer) {
+    bool found = false;
+    walk(integer, [&](const Stmt* each) {
+        if (const auto* binary = dyn_cast<BinaryOperator>(each))
+            found |= binary->getOpcode() == BO_Sub && binary->getLHS()->getType()->isPointerType() &&
+                     binary->getRHS()->getType()->isPointerType();
+        if (const auto* cast = dyn_cast<CastExpr>(each)) found |= cast->getCastKind() == CK_PointerToIntegral;
+        if (const auto* call = dyn_cast<CallExpr>(each))
+            for (const auto* argument : call->arguments()) found |= argument->getType()->isPointerType();
+        return true;
+    });
+    return found;
+}
+
+const VarDecl* memory_of(const Expr* lvalue);
+
+/// The array that `value` points into, or the pointer that it is so many elements away from; nullptr if not known.
+const VarDecl* pointed_to(const Expr* value) {
+    value = value->IgnoreParenCasts();
+    if (value->getType()->isArrayType()) return memory_of(value);
+    if (const auto* reference = dyn_cast<DeclRefExpr>(value))
+        return value->getType()->isPointerType() ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (const auto* unary = dyn_cast<UnaryOperator>(value))
+        return unary->getOpcode() == UO_AddrOf ? memory_of(unary->getSubExpr()) : nullptr;
+    const auto* sum = dyn_cast<BinaryOperator>(value);
+    if (!sum || (sum->getOpcode() != BO_Add && sum->getOpcode() != BO_Sub)) return nullptr;
+    const Expr *pointer = sum->getLHS(), *integer = sum->getRHS();
+    if (!pointer->getType()->isPointerType()) std::swap(pointer, integer);
+    if (!integer->getType()->isIntegerType() || tells_address(integer)) return nullptr;
+    return pointed_to(pointer);
+}
+
+/// The same for what has a place: no pointer in memory is on the way.
+const VarDecl* memory_of(const Expr* lvalue) {
+    lvalue = lvalue->IgnoreParenCasts();
+    if (const auto* reference = dyn_cast<DeclRefExpr>(lvalue))
+        return lvalue->getType()->isPointerType() ? nullptr : dyn_cast<VarDecl>(reference->getDecl());
+    if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(lvalue))
+        return tells_address(subscript->getIdx()) ? nullptr : pointed_to(subscript->getBase());
+    if (const auto* member = dyn_cast<MemberExpr>(lvalue))
+        return member->isArrow() ? pointed_to(member->getBase()) : memory_of(member->getBase());
+    const auto* unary = dyn_cast<UnaryOperator>(lvalue);
+    return unary && unary->getOpcode() == UO_Deref ? pointed_to(unary->getSubExpr()) : nullptr;
+}
+
 bool is_narrow_unsigned(const unit& unit, const Expr* subscript) {
     const auto type = subscript->IgnoreParenImpCasts()->getType();
     return type->isUnsignedIntegerType() && unit.context.getTypeSize(type) < 64;
@@ -104,6 +163,7 @@ class tester {
     std::string why_not() {
         for (const auto& each : m_loop.loops) m_variables.insert(each.variable);
         collect_inner(m_loop.body);
+        collect_pointers(region_of(m_unit, m_loop));
         if (leaving(m_unit, m_loop.body)) return "an iteration may leave it";
         if (auto reason = calls(); !reason.empty()) return reason;
         auto accesses = accesses_in(m_loop.body);
@@ -112,13 +172,12 @@ class tester {
         for (const auto& each : accesses) {
             if (!each.root || !each.writes) continue;
             m_written.insert(each.root);
-            if (!each.memory) m_assigned.insert(each.root);
         }
         if (auto reason = scalars(accesses); !reason.empty()) return reason;
         std::set<const VarDecl*> written; // as memory
         for (const auto& each : accesses) {
             if (!each.memory || !each.writes || is_own(each)) continue;
-            const auto* base = base_of(each.root);
+            const auto* base = base_of(each);
             if (!base) return "what a pointer points to is written, and is not known";
             if (is_inside(base)) continue;
             written.insert(base);
@@ -127,20 +186,23 @@ class tester {
         }
         if (written.empty()) return {};
         for (const auto& each : accesses)
-            if (each.memory && !is_own(each) && !base_of(each.root))
+            if (each.memory && !is_own(each) && !base_of(each))
                 return "what a pointer points to is read, and is not known";
         for (const auto& counted : m_loop.loops)
-            for (const auto* bound : {counted.last, counted.step})
+            for (const auto* bound : {counted.first, counted.last, counted.step})
                 for (const auto& each : accesses_in(bound))
-                    if (each.memory && (!each.root || written.contains(each.root)))
-                        return "its end depends on what it writes";
+                    if (each.memory && (!base_of(each) || written.contains(base_of(each))))
+                        return bound == counted.first ? "its beginning depends on what it writes"
+                                                      : "its end depends on what it writes";
         return {};
     }
 
   private:
     const unit& m_unit;
     const loop_node& m_loop;
-    std::set<const VarDecl*> m_variables, m_written, m_assigned;
+    std::set<const VarDecl*> m_variables, m_written;
+    std::set<const VarDecl*> m_changed;                 // somewhere in the region
+    std::map<const VarDecl*, const Expr*> m_pointers;   // that the region declares, with their first values
     std::map<const VarDecl*, std::vector<counted_loop>> m_inner; // loops inside, by variable
     std::map<const VarDecl*, const Expr*> m_inside;              // with their first values
     std::set<const Expr*> m_addressed;
@@ -149,7 +211,9 @@ class tester {
 
     /// Memory that each iteration has for itself.
     bool is_own(const access& each) const {
-        return each.root && ((is_inside(each.root) && is_part_of_variable(each.expression)) || in_private(each.root));
+        if (!each.root) return false;
+        if (is_part_of_variable(each.expression)) return is_inside(each.root) || in_private(each.root);
+        return has_private_section(each.root) && memory_of(each.expression) == each.root;
     }
 
     bool in_private(const VarDecl* variable) const {
@@ -157,15 +221,46 @@ class tester {
                            [&](const auto* entry) { return variable_of(m_loop.of, *entry) == variable; });
     }
 
-    /// The variable that a pointer of an iteration, which never changes, got its value from.
+    /// `private(p[0:n])` is memory, `private(p)` only the pointer.
+    bool has_private_section(const VarDecl* variable) const {
+        return !m_changed.contains(variable) &&
+               std::any_of(m_loop.privates.begin(), m_loop.privates.end(), [&](const auto* entry) {
+                   return !entry->sections.empty() && variable_of(m_loop.of, *entry) == variable;
+               });
+    }
+
+    const VarDecl* base_of(const access& each) const {
+        if (isa<CallExpr>(each.expression->IgnoreParens())) return base_of(each.root); // a variable at file scope
+        const auto* plain = each.expression->IgnoreParens();
+        return base_of(plain->isLValue() ? memory_of(plain) : pointed_to(plain));
+    }
+
+    /// The variable that a pointer of the region, which never changes, got its value from.
     const VarDecl* base_of(const VarDecl* root) const {
-        for (int steps = 0; root && is_inside(root) && root->getType()->isPointerType(); ++steps) {
-            const auto* first = m_inside.at(root);
-            if (!first || m_assigned.contains(root) || steps > 8) return nullptr;
-            root = root_of(first);
+        for (int steps = 0; root && root->getType()->isPointerType(); ++steps) {
+            if (m_changed.contains(root) || steps > 8) return nullptr;
+            const auto found = m_pointers.find(root);
+            if (found == m_pointers.end()) break;
+            root = found->second ? pointed_to(found->second) : nullptr;
         }
         // A pointer in something local is not known.
         return root && (!is_inside(root) || root->getType()->isArrayType()) ? root : nullptr;
+    }
+
+    void collect_pointers(const Stmt* region) {
+        for (const auto& each : accesses_in(region))
+            if (each.root && each.writes && (!each.memory || isa<CallExpr>(each.expression->IgnoreParens())))
+                m_changed.insert(each.root);
+        walk(region, [&](const Stmt* each) {
+            if (const auto* address = dyn_cast<UnaryOperator>(each); address && address->getOpcode() == UO_AddrOf)
+                if (const auto* of = dyn_cast<DeclRefExpr>(address->getSubExpr()->IgnoreParens()))
+                    if (const auto* variable = dyn_cast<VarDecl>(of->getDecl())) m_changed.insert(variable);
+            if (const auto* declaration = dyn_cast<DeclStmt>(each))
+                for (const auto* one : declaration->decls())
+                    if (const auto* variable = dyn_cast<VarDecl>(one); variable && variable->getType()->isPointerType())
+                        m_pointers.emplace(variable, variable->getInit());
+            return true;
+        });
     }
 
     void collect_inner(const Stmt* body) {
@@ -248,9 +343,12 @@ class tester {
     std::string apart(const std::vector<access>& accesses, const VarDecl* root, const counted_loop& counted) {
         const auto name = root->getNameAsString();
         std::vector<std::vector<const Expr*>> all;
+        const VarDecl* way = nullptr; // one for all: the variable, or a pointer from outside of the loop
         for (const auto& each : accesses) {
-            if (!each.memory || base_of(each.root) != root) continue;
-            auto subscripts = each.root == root ? subscripts_of(each.expression) : std::vector<const Expr*>();
+            if (!each.memory || base_of(each) != root) continue;
+            if (!way) way = each.root;
+            const bool same = each.root == way && !is_inside(way);
+            auto subscripts = same ? subscripts_of(each.expression) : std::vector<const Expr*>();
             if (subscripts.empty()) return "'" + name + "' is used other than by subscripts, and written";
             all.push_back(std::move(subscripts));
         }

@@ -28,6 +28,14 @@ const Stmt* only_statement(const Stmt* statement) {
     return statement;
 }
 
+/// An array, or a structure or union with one.
+bool holds_array(QualType type) {
+    if (type->isArrayType()) return true;
+    const auto* record = type->getAsRecordDecl();
+    return record && std::any_of(record->field_begin(), record->field_end(),
+                                 [](const auto* field) { return holds_array(field->getType()); });
+}
+
 } // namespace
 
 std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
@@ -96,6 +104,12 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
         why = "it steps away from its end";
         return std::nullopt;
     }
+    for (const auto* bound : {counted.first, counted.last, counted.step})
+        for (const auto& each : accesses_in(bound))
+            if (each.root == counted.variable) {
+                why = "its first value, end or step depends on its variable";
+                return std::nullopt;
+            }
     for (const auto& each : accesses_in(loop->getBody()))
         if (each.root == counted.variable && each.writes && !each.memory) {
             why = "its body changes '" + counted.variable->getNameAsString() + "'";
@@ -297,12 +311,12 @@ void loop_tree::collect_gang_arrays(const found_directive& of) {
         if (clause.name == "firstprivate" || (clause.name == "private" && !of.directive->is_combined()))
             for (const auto& entry : clause.items)
                 if (const auto* variable = variable_of(of, entry);
-                    variable && (variable->getType()->isArrayType() || !entry.sections.empty()))
+                    variable && (holds_array(variable->getType()) || !entry.sections.empty()))
                     m_gang_arrays.insert(variable);
     walk(of.body, [&](const Stmt* each) {
         if (const auto* declaration = dyn_cast<DeclStmt>(each))
             for (const auto* one : declaration->decls())
-                if (const auto* variable = dyn_cast<VarDecl>(one); variable && variable->getType()->isArrayType())
+                if (const auto* variable = dyn_cast<VarDecl>(one); variable && holds_array(variable->getType()))
                     m_gang_arrays.insert(variable);
         return true;
     });
@@ -314,7 +328,7 @@ const VarDecl* loop_tree::written_gang_array(const loop_node& node) const {
     for (const auto* around = node.parent; around; around = around->parent)
         for (const auto* entry : around->privates)
             if (const auto* variable = variable_of(around->of, *entry);
-                variable && (variable->getType()->isArrayType() || !entry->sections.empty()))
+                variable && (holds_array(variable->getType()) || !entry->sections.empty()))
                 arrays.insert(variable);
     for (const auto* entry : node.privates) arrays.erase(variable_of(node.of, *entry));
     walk(node.body, [&](const Stmt* each) {

@@ -48,6 +48,10 @@ SPREAD = [
     ("", "for (int i = 0; i < n; i++) a[i] = squared(i);"),
     ("int c[4];", "\n#pragma acc loop auto private(c)\nfor (int i = 0; i < n; i++) { for (int j = 0; j < 4; j++) c[j] = i + j; a[i] = c[3]; }"),
 ]
+SPREAD += [
+    ("", "int *q = a; for (int i = 0; i < n; i++) q[i] = q[i] + b[i];"),
+    ("", "for (int i = 0; i < n; i++) { int c[3]; int *q = c; q[0] = i; a[i] = b[q[0]]; }"),
+]
 MEET = "iterations may meet at elements of 'a'"
 KEPT = [
     ("", "for (int i = 1; i < n; i++) a[i] = a[i - 1];", MEET),
@@ -85,8 +89,17 @@ KEPT = [
     ("", "for (int i = 1; i < n; i++) a[i] = first(a + i - 1);", "'a' is used other than by subscripts"),
     ("", "for (int i = 1; i < n; i++) global[i] = before(i);", "'global' is used other than by subscripts"),
     ("", "for (int i = 0; i < n; i++) both.a[i] = both.b[i];", "'both' is used other than by subscripts"),
+    ("", "int *q = a; for (int i = 1; i < n; i++) a[i] = q[i - 1] + 1;", "'a' is used other than by subscripts"),
+    ("", "int *from = a, *to = a; for (int i = 1; i < n; i++) to[i] = from[i - 1] + 1;", "'a' is used other than by subscripts"),
+    ("", "int *q; q = a; for (int i = 1; i < n; i++) a[i] = q[i - 1] + 1;", "what a pointer points to is read"),
+    ("", "for (int i = 1; i < n; i++) { int *q[1] = {a}; q[0][i] = q[0][i - 1] + 1; }", "what a pointer points to is written"),
+    ("", "for (int i = 1; i < n; i++) { const int *p = b + (a - b); a[i] = p[i - 1] + 1; }", "what a pointer points to is read"),
+    ("", "for (int i = 1; i < n; i++) { const int *p = (k, a); a[i] = p[i - 1] + 1; }", "what a pointer points to is read"),
+    ("int *p;", "\n#pragma acc loop auto private(p)\nfor (int i = 1; i < n; i++) { p = a; p[i] = p[i - 1] + 1; }", "what a pointer points to is written"),
+    ("int j = 0;", "for (int i = 0; i < n; i++) for (j = j + 1; j < 10; j++) b[i] += 1;", "'j' is written by every iteration"),
     # How many iterations there are.
     ("", "for (int i = 0; i < a[5]; i++) a[i] = 10;", "its end depends on what it writes"),
+    ("", "for (int i = a[0]; i < n; i++) a[i] = 10;", "its beginning depends on what it writes"),
     ("", "for (int i = 0; i < n; i++) { if (a[i] == 0) break; b[i] = 1; }", "an iteration may leave it"),
 ]
 

@@ -382,6 +382,33 @@ static void expect_mirrored(const char* rule) {
 }
 
 /* Lanes of a gang share its private arrays. */
+struct box {
+    double v[64];
+};
+static void structures_of_gangs(void) {
+    struct box given;
+#pragma acc parallel loop gang num_gangs(4) copyout(mirrored)
+    for (int x = 0; x < 8; x++) {
+        struct box inside;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) inside.v[j] = x * 100 + j;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) mirrored[x][j] = inside.v[63 - j];
+    }
+    expect_mirrored("and to arrays in structures");
+#pragma acc parallel num_gangs(4) copyout(mirrored) private(given)
+    {
+#pragma acc loop gang
+        for (int x = 0; x < 8; x++) {
+#pragma acc loop vector
+            for (int j = 0; j < 64; j++) given.v[j] = x * 100 + j;
+#pragma acc loop vector
+            for (int j = 0; j < 64; j++) mirrored[x][j] = given.v[63 - j];
+        }
+    }
+    expect_mirrored("and to those in private structures");
+}
+
 static void arrays_of_gangs(int n) {
     double fixed[64], *const section = malloc(64 * sizeof *section);
 #pragma acc parallel loop gang num_gangs(4) copyout(mirrored)
@@ -457,6 +484,7 @@ int main(void) {
     parameters();
     reduced_by_the_construct(100);
     arrays_of_gangs(64);
+    structures_of_gangs();
     if (!failures) printf("regions: all rules hold\n");
     return failures != 0;
 }
