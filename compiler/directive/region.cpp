@@ -23,21 +23,23 @@ std::string data_kind(const std::string& clause) {
 namespace {
 
 /// Of a parameter `a[n]`, which is a pointer: the bytes that its declaration speaks of; nothing if it does not say, or
-/// if `n` has another value by now.
+/// if it or `n` may have another value by now.
 std::string declared_bytes(const unit& unit, const VarDecl* variable) {
     const auto* parameter = dyn_cast_or_null<ParmVarDecl>(variable);
     const auto* array = parameter ? unit.context.getAsArrayType(parameter->getOriginalType()) : nullptr;
-    std::string each = " * sizeof((";
-    if (variable) each += variable->getNameAsString();
-    each += ")[0])";
-    if (const auto* constant = dyn_cast_or_null<ConstantArrayType>(array))
+    const auto* function = array ? dyn_cast<FunctionDecl>(parameter->getDeclContext()) : nullptr;
+    if (!function || !function->getBody()) return {};
+    const auto changes = accesses_in(function->getBody());
+    for (const auto& change : changes)
+        if (change.root == variable && change.writes && !change.memory) return {};
+    const std::string each = " * sizeof((" + variable->getNameAsString() + ")[0])";
+    if (const auto* constant = dyn_cast<ConstantArrayType>(array))
         return std::to_string(constant->getSize().getZExtValue()) + "ul" + each;
-    const auto* variable_array = dyn_cast_or_null<VariableArrayType>(array);
+    const auto* variable_array = dyn_cast<VariableArrayType>(array);
     const auto* size = variable_array ? variable_array->getSizeExpr() : nullptr;
-    const auto* function = parameter ? dyn_cast<FunctionDecl>(parameter->getDeclContext()) : nullptr;
-    if (!size || !function || !function->getBody()) return {};
+    if (!size) return {};
     const auto used = accesses_in(size);
-    for (const auto& change : accesses_in(function->getBody()))
+    for (const auto& change : changes)
         for (const auto& use : used)
             if (use.memory || (change.writes && change.root == use.root)) return {};
     std::string text;

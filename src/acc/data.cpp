@@ -87,7 +87,7 @@ bool is_known(device& on, const causeway_acc_data& one) {
 void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        if (one.parameter && is_there(on, one.host)) one.bytes = 0;
+        if (one.parameter && (!one.host || is_there(on, one.host))) one.bytes = 0;
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
         if (one.kind == CAUSEWAY_ACC_IMPLICIT && (!one.base || one.bytes == 0 || is_known(on, one))) continue;
@@ -174,7 +174,7 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
     if (place.is_host()) return;
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        if (one.parameter && is_there(place.device(), one.host)) one.bytes = 0;
+        if (one.parameter && (!one.host || is_there(place.device(), one.host))) one.bytes = 0;
         auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
                                     : place.device().table().find_start(one.host);
         if (!found && one.bytes == 0) {

@@ -360,6 +360,16 @@ static void declared_parameters(int n, double whole[n], int rows[4][5], double s
         for (int j = 0; j < 5; j++) expect(rows[i][j] == -1, "so has one that no clause names");
 }
 
+/* Nothing is mapped of a null parameter. */
+static void may_be_null(int n, double a[n], double b[n]) {
+#pragma acc data copy(a) copyin(b)
+    {
+#pragma acc parallel loop
+        for (int i = 0; i < n; i++) a[i] = 1;
+    }
+    expect(a[n - 1] == 1, "an array parameter may be null");
+}
+
 static void parameters(void) {
     double whole[50], shorter[100];
     int rows[4][5];
@@ -368,6 +378,7 @@ static void parameters(void) {
     for (int i = 0; i < 7; i++) shorter[i] = 0;
 #pragma acc data copyin(shorter[0 : 7])
     declared_parameters(50, whole, rows, shorter);
+    may_be_null(50, whole, NULL);
 }
 
 static double mirrored[8][64];
