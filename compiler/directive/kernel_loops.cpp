@@ -164,10 +164,18 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     const std::string type = short_type ? "int" : "long";
     const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
     const auto total = "acc_n" + id, at_name = "acc_k" + id;
-    std::vector<std::string> lengths;
+    std::vector<std::string> lengths, firsts;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {
         lengths.push_back(node.loops.size() == 1 ? total : total + "_" + std::to_string(each));
         line("const " + type + " " + lengths.back() + " = " + trips(node.loops[each]) + ";");
+        // What the loop writes must not move where it has begun.
+        const auto& loop = node.loops[each];
+        const auto first = m_print.operand(loop.first);
+        firsts.push_back(first);
+        if (host_text(loop.first)) continue;
+        firsts.back() = "acc_first" + id + "_" + std::to_string(each);
+        line("const " + m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc()) +
+             " " + firsts.back() + " = " + first + ";");
     }
     const auto product = [](const std::vector<std::string>& factors, std::size_t first) {
         std::string all;
@@ -253,7 +261,7 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         } else if (node.loops.size() > 1) {
             index = digit(at_name, lengths);
         }
-        line(loop_variable(node.loops[each], index));
+        line(loop_variable(node.loops[each], firsts[each], index));
     }
     for (const auto* entry : node.privates) own_variable(node, *entry);
     if (node.tile) {
@@ -361,12 +369,10 @@ std::optional<std::string> kernel_writer::host_trips(const loop_node& node) cons
     return product;
 }
 
-std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& index) {
+std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& first, const std::string& index) {
     const auto type = m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc());
     const auto name = identifier(loop.variable->getNameAsString());
     m_print.names()[loop.variable] = naming{name};
-    // The start is the loop variable's value outside, which its own declaration hides.
-    const auto first = m_print.operand(loop.first);
     const auto step = step_of(loop);
     const auto scaled = step == "1" ? "(" + type + ")(" + index + ")" : "(" + type + ")(" + index + ") * " + step;
     return type + " " + name + " = " + first + (goes_down(loop) ? " - " : " + ") + scaled + ";";

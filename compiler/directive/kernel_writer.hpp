@@ -114,7 +114,7 @@ class kernel_writer {
     /// The number of iterations, for the host to know before the launch; nothing if it depends on the region.
     std::optional<std::string> host_trips(const loop_node& node) const;
     std::optional<std::string> host_text(const clang::Expr* expression) const;
-    std::string loop_variable(const counted_loop& loop, const std::string& index);
+    std::string loop_variable(const counted_loop& loop, const std::string& first, const std::string& index);
 };
 
 } // namespace directive

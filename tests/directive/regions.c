@@ -475,8 +475,20 @@ static void reduced_by_the_construct(int n) {
     expect(other == 1 + n * n * (n - 1) / 2, "and so do loops inside");
 }
 
+/* A loop begins where its first value was when it began. */
+static void beginning(int n) {
+    int* a = calloc(n, sizeof *a);
+    int wrong = 0;
+#pragma acc kernels copy(a[0 : n])
+    for (int i = a[0]; i < n; i++) a[i] = n / 2;
+    for (int i = 0; i < n; i++) wrong += a[i] != n / 2;
+    expect(wrong == 0, "a loop that writes what its first value is read from");
+    free(a);
+}
+
 int main(void) {
     scalars();
+    beginning(200);
     arrays(13);
     sections();
     redundant();
