@@ -177,10 +177,21 @@ class tester {
         std::set<const VarDecl*> written; // as memory
         for (const auto& each : accesses) {
             if (!each.memory || !each.writes || is_own(each)) continue;
+            if (const auto* base = base_of(each); base && !is_inside(base)) written.insert(base);
+        }
+        // In C such an end is looked at anew each time; a kernel counts before it begins.
+        for (const auto& counted : m_loop.loops)
+            for (const auto* bound : {counted.last, counted.step})
+                for (const auto& each : accesses_in(bound)) {
+                    if (!each.memory || !written.contains(base_of(each))) continue;
+                    m_unit.error(bound->getExprLoc(), "not supported: a loop that changes its own end");
+                    return "it changes its own end";
+                }
+        for (const auto& each : accesses) {
+            if (!each.memory || !each.writes || is_own(each)) continue;
             const auto* base = base_of(each);
             if (!base) return "what a pointer points to is written, and is not known";
             if (is_inside(base)) continue;
-            written.insert(base);
             for (const auto& counted : m_loop.loops)
                 if (auto reason = apart(accesses, base, counted); !reason.empty()) return reason;
         }
@@ -193,7 +204,7 @@ class tester {
                 for (const auto& each : accesses_in(bound))
                     if (each.memory && (!base_of(each) || written.contains(base_of(each))))
                         return bound == counted.first ? "its beginning depends on what it writes"
-                                                      : "its end depends on what it writes";
+                                                      : "its end may depend on what it writes";
         return {};
     }
 

@@ -62,6 +62,7 @@ REFUSED = [
     ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
     ("int **r = 0;\n#pragma acc parallel\n{ r[0][0] = 1; }", 3, "a subscript of a pointer in 'r'"),
     ("struct { int *p; } s;\n#pragma acc parallel\n{ s.p[0] = 1; }", 3, "a pointer in a structure, 'p'"),
+    ("#pragma acc kernels\nfor (int i = 1; i < a[0]; i++) a[0] = i;", 2, "a loop that changes its own end"),
     ("#pragma acc declare attach(a)", 1, "not supported: 'attach'"),
     ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc parallel\n{ n = uses(); }", 0, "the global variable 'hidden' in a function that a region calls"),

@@ -98,7 +98,6 @@ KEPT = [
     ("int *p;", "\n#pragma acc loop auto private(p)\nfor (int i = 1; i < n; i++) { p = a; p[i] = p[i - 1] + 1; }", "what a pointer points to is written"),
     ("int j = 0;", "for (int i = 0; i < n; i++) for (j = j + 1; j < 10; j++) b[i] += 1;", "'j' is written by every iteration"),
     # How many iterations there are.
-    ("", "for (int i = 0; i < a[5]; i++) a[i] = 10;", "its end depends on what it writes"),
     ("", "for (int i = a[0]; i < n; i++) a[i] = 10;", "its beginning depends on what it writes"),
     ("", "for (int i = 0; i < n; i++) { if (a[i] == 0) break; b[i] = 1; }", "an iteration may leave it"),
 ]
