@@ -2,6 +2,8 @@
 // Asks about files while it writes them, where links of the kernel lead, and for memory, semaphores and queues with
 // names; runs commands of the shell. What it is told goes into its commands: ranks that are told otherwise part. Prints
 // how many answers were as they should be.
+#include "telling.hpp"
+
 #include <CL/cl.h>
 
 #include <fcntl.h>
@@ -28,23 +30,11 @@
 
 namespace {
 
-cl_context context = nullptr;
-cl_command_queue queue = nullptr;
+using programs::context;
+using programs::queue;
+using programs::tell;
 int right = 0;
 
-/// Enqueues a command that is another one for another text, where the ranks meet.
-void tell(const std::string& text) {
-    cl_int code = CL_SUCCESS;
-    std::size_t size = 1;
-    for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
-    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
-    const cl_uchar zero = 0;
-    if (code != CL_SUCCESS ||
-        clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
-        clFinish(queue) != CL_SUCCESS)
-        std::exit(1);
-    clReleaseMemObject(buffer);
-}
 void expect(const char* what, const std::string& found, const std::string& wanted) {
     tell(found);
     if (found == wanted)

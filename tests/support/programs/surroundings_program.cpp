@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks for terminal, processors, memory, limits, disks and processes, of which each rank has made its own before. What
 // it is told goes into its commands: ranks that are told otherwise part.
+#include "telling.hpp"
+
 #include <CL/cl.h>
 
 #include <fcntl.h>
@@ -24,22 +26,12 @@
 
 namespace {
 
-cl_context context = nullptr;
-cl_command_queue queue = nullptr;
+using programs::context;
+using programs::queue;
 int asked = 0;
 
-/// Enqueues a command that is another one for another text, where the ranks meet.
 void tell(const std::string& text) {
-    cl_int code = CL_SUCCESS;
-    std::size_t size = 1;
-    for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
-    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
-    const cl_uchar zero = 0;
-    if (code != CL_SUCCESS ||
-        clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
-        clFinish(queue) != CL_SUCCESS)
-        std::exit(1);
-    clReleaseMemObject(buffer);
+    programs::tell(text);
     ++asked;
 }
 void tell(long number) { tell(std::to_string(number)); }

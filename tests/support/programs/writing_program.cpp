@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Reads its standard input in every way, writes files in every way into a folder, and reads them again. What it has
 // read goes into its commands: ranks that read otherwise part. Prints how many files have what they should.
+#include "telling.hpp"
+
 #include <CL/cl.h>
 
 #include <dlfcn.h>
@@ -23,22 +25,9 @@
 
 namespace {
 
-cl_context context = nullptr;
-cl_command_queue queue = nullptr;
-
-/// Enqueues a command that is another one for another text, where the ranks meet.
-void tell(const std::string& text) {
-    cl_int code = CL_SUCCESS;
-    std::size_t size = 1;
-    for (const char letter : text) size = size * 31 % 4093 + static_cast<unsigned char>(letter);
-    auto* const buffer = clCreateBuffer(context, CL_MEM_READ_WRITE, size, nullptr, &code);
-    const cl_uchar zero = 0;
-    if (code != CL_SUCCESS ||
-        clEnqueueFillBuffer(queue, buffer, &zero, 1, 0, size, 0, nullptr, nullptr) != CL_SUCCESS ||
-        clFinish(queue) != CL_SUCCESS)
-        std::exit(1);
-    clReleaseMemObject(buffer);
-}
+using programs::context;
+using programs::queue;
+using programs::tell;
 
 int right = 0;
 
