@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Draws speed-up and share of the exchange over ranks, as Figures 1 to 3 of the OpenSHMEM and OpenACC paper (2014), from
+what bt_mz printed.
+
+A series' base is the quickest version on the fewest ranks. Of two runs of one version, class and number of ranks, the
+later one counts: name first what others replace. Runs that failed their check are left out.
+
+Usage: scripts/bt_mz_figures.py PICTURE CLASS[,CLASS]... RECORD...
+       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C,B benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
+"""
+import re
+import sys
+
+import matplotlib
+
+matplotlib.use("Agg")
+import matplotlib.pyplot as plot  # noqa: E402
+
+COLOURS = {"host": "#777777", "staged": "#c44e52", "messages": "#e0a030", "one_sided": "#2e8b57", "openshmem": "#3b76c4",
+           "directives": "#8a5fb0"}
+
+
+def runs(paths):
+    """By class, version and ranks: milliseconds a step and the exchange's share in per cent; and by class the device."""
+    found, devices = {}, {}
+    kind = ranks = None
+    has_options = False
+    for path in paths:
+        with open(path, encoding="utf-8") as lines:
+            for line in lines:
+                head = re.match(r"bt_mz: class (\w+), (\d+) zones? of .*?(\d+) ranks?, .*; (.+)", line)
+                if head:
+                    kind, ranks = (None, None) if has_options or head[2] == "1" else (head[1], int(head[3]))
+                    has_options = False
+                    devices.setdefault(head[1], head[4])
+                has_options |= line.startswith("# ")
+                row = re.match(r"(\w+) +[\d.]+ +([\d.]+) +([\d.]+)% ", line)
+                if row and kind and row[1] in COLOURS and "WRONG" not in line:
+                    found.setdefault(kind, {}).setdefault(row[1], {})[ranks] = float(row[2]), float(row[3])
+    return found, devices
+
+
+def draw(speed, share, versions, most):
+    base = min(min(at.items())[1][0] for at in versions.values())
+    for version, at in versions.items():
+        counts = sorted(count for count in at if count <= most)
+        look = {"color": COLOURS[version], "marker": "o", "label": version}
+        speed.plot(counts, [base / at[count][0] for count in counts], **look)
+        share.plot(counts, [at[count][1] for count in counts], **look)
+    every = sorted({count for at in versions.values() for count in at if count <= most})
+    speed.plot(every, [count / every[0] for count in every], color="#bbbbbb", linestyle=":", label="ideal")
+    for axes in (speed, share):
+        axes.set_xticks(every)
+        axes.set_xlabel("ranks")
+        axes.grid(alpha=0.3)
+    speed.set_ylim(bottom=0)
+    share.set_ylim(0, 100)
+
+
+def main():
+    if len(sys.argv) < 4:
+        sys.exit(__doc__)
+    picture, kinds = sys.argv[1], sys.argv[2].split(",")
+    found, devices = runs(sys.argv[3:])
+    missing = [kind for kind in kinds if kind not in found]
+    if missing:
+        sys.exit(f"bt_mz_figures: no run of class {missing[0]} in {', '.join(sys.argv[3:])}")
+    figure, axes = plot.subplots(len(kinds), 2, figsize=(10, 3.6 * len(kinds)), squeeze=False)
+    for (speed, share), kind in zip(axes, kinds):
+        draw(speed, share, found[kind], most=4)
+        speed.set_title(f"class {kind}: speed-up over the quickest version on one rank", fontsize=10)
+        share.set_title(f"class {kind}: the exchange, % of the time", fontsize=10)
+    axes[0][0].legend(fontsize=8)
+    figure.suptitle(f"BT-MZ, one rank for each device: {devices[kinds[0]]}", fontsize=11)
+    figure.tight_layout()
+    figure.savefig(picture, dpi=100)
+
+
+if __name__ == "__main__":
+    main()
