@@ -47,16 +47,17 @@ constexpr std::array<std::pair<const char*, causeway_distribution>, 4> distribut
 }};
 
 [[noreturn]] void usage(const std::string& why) {
-    std::fprintf(
-        stderr,
-        "task_problems: %s\nusage: task_problems [--small] [--threads N] [--rounds N] [--seconds N] [--distribution "
+    const bool is_wrong = !why.empty();
+    if (is_wrong) std::fprintf(stderr, "task_problems: %s\n", why.c_str());
+    std::fputs(
+        "usage: task_problems [--small] [--threads N] [--rounds N] [--seconds N] [--distribution "
         "standard|fine|coarse|local] [--policy NAME] [--record FOLDER] [--model N]... [PROBLEM]...\n"
         "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n"
         "policies: work-stealing central locality locality-paper, all if none is named\n"
         "--model: a run recorded on one thread is replayed on N modelled cores, and run on N threads; may be repeated\n"
         "--record: one more run of each under the first policy, as FOLDER/PROBLEM.tasks\n",
-        why.c_str());
-    std::exit(2);
+        is_wrong ? stderr : stdout);
+    std::exit(is_wrong ? 2 : 0);
 }
 
 std::size_t policy_named(const std::string& name) {
@@ -134,7 +135,9 @@ int act(int argc, char** argv) {
             if (++each == argc) usage(std::string(word) + " wants a value");
             return argv[each];
         };
-        if (word == "--small") {
+        if (word == "--help") {
+            usage({});
+        } else if (word == "--small") {
             with.small = true;
         } else if (word == "--threads" || word == "--rounds") {
             const auto text = value();
