@@ -17,6 +17,7 @@ usage: benchmarks/bt_mz.sh [OPTION]... [OUT]
   --kernels CLASS  of the kernels' options, which run on one rank (default: W)
   --one-zone LIST  classes of BT itself (default: W)
   --host           a serial version, too
+  --programs-only  the versions on these classes and ranks, and nothing else
 TEXT
 }
 
@@ -29,6 +30,7 @@ rounds=3
 options=W
 one_zone=W
 host=
+whole=yes
 out=/dev/null
 while [ $# -gt 0 ]; do
     case $1 in
@@ -40,6 +42,7 @@ while [ $# -gt 0 ]; do
     --kernels) options=$2; shift 2 ;;
     --one-zone) one_zone=$2; shift 2 ;;
     --host) host=host,; shift ;;
+    --programs-only) whole=; shift ;;
     --help) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) out=$1; shift ;;
@@ -60,6 +63,7 @@ run() {
             run "$count" --class "$class" --versions "${host}staged,messages,one_sided,openshmem$directives"
         done
     done
+    [ -n "$whole" ] || exit 0
     echo "# kernels of class $options: fields that move, then one change behind the other"
     run 1 --class "$options" --versions messages --kernels split --move-fields --steps 5
     for kernels in split coalesced preloaded fused; do

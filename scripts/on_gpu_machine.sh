@@ -8,12 +8,14 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream,filters,film,cluster (default: all but film, which sends more
-                   than the device's memory through, and cluster, which wants all GPUs: minutes each);
-                   bench is memory,kernel,disk,peers,calls,latency,ranks,large,beside, each of which may be named alone
+  --phases LIST    some of build,tests,bench,himeno,stream,filters,one_sided,bt_mz,directives,tasks,film,cluster (default:
+                   build to filters; the others take minutes each: film sends more than the device's memory through,
+                   cluster, one_sided and bt_mz take a rank for each GPU); bench is memory,kernel,disk,peers,calls,latency,ranks,large,beside, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
+  --translated DIR programs with directives as causeway-cc left them in DIR, for machines without LLVM
+  --translate DIR  leave them there, and do nothing else
   --small          small sizes, to try the script itself
 
 The figures need CLI11 and nlohmann/json, the tests GoogleTest: the machine's, or those of a folder .gtest/ in the
@@ -32,6 +34,8 @@ build=build/release
 commit=
 runtime=nvidia
 small=
+translated=
+translate=
 while [ $# -gt 0 ]; do
     case $1 in
     --phases) phases=$2; shift 2 ;;
@@ -39,12 +43,20 @@ while [ $# -gt 0 ]; do
     --commit) commit=$2; shift 2 ;;
     --runtime) runtime=$2; shift 2 ;;
     --small) small=yes; shift ;;
+    --translated) translated=$(cd "$2" && pwd) || exit 2; shift 2 ;;
+    --translate) translate=$2; shift 2 ;;
     --help) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) out=$1; shift ;;
     esac
 done
 cd "$root" || exit 2
+if [ -n "$translate" ]; then
+    mkdir -p "$translate"/{directives,bt_mz} &&
+        benchmarks/directives.sh --build "$build" --translate-only "$translate/directives" &&
+        "$build/bin/causeway-cc" -O2 -Iapps --translate "$translate/bt_mz" -c apps/bt_mz/directives.c -o /dev/null
+    exit
+fi
 mkdir -p "$out" || exit 2
 out=$(cd "$out" && pwd)
 [ -n "$commit" ] || commit=$(git describe --always --dirty --abbrev=10 2>/dev/null) || commit=unknown
@@ -53,8 +65,9 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 summary=$out/summary.txt
 : >"$summary"
-rm -f "$out"/{build.log,tests.log,perf.txt,perf-{memory,kernel,disk,peers,calls,latency,ranks,large,beside}.json,programs.txt,cluster-apps.txt}
+rm -f "$out"/{build.log,tests.log,perf.txt,perf-{memory,kernel,disk,peers,calls,latency,ranks,large,beside}.json,programs.txt,cluster-apps.txt,one-sided.txt,bt-mz.txt,directives.txt,tasks.txt}
 
+export GTEST_COLOR=no
 readonly time_limit=530
 readonly largest_log=4000000
 failures=0
@@ -138,9 +151,10 @@ configure_and_build() {
     else
         echo 'no GoogleTest: the tests are left out' | tee "$scratch/no_tests"
     fi
+    if [ -n "$translated" ]; then prefix+=(-D CAUSEWAY_BT_MZ_DIRECTIVES="$translated/bt_mz/directives.c"); fi
     cmake --preset release -B "$build" "${prefix[@]}" -D CAUSEWAY_BUILD_TESTS=$tests || return
     # What is measured first: a test that does not compile must not cost the figures.
-    local first=(himeno stream)
+    local first=(himeno stream one_sided bt_mz task_problems causeway_acc)
     if cmake --build "$build" --target help | grep -q '^causeway_program:'; then
         first+=(causeway_program cluster_apps)
     else
@@ -172,6 +186,9 @@ prefix=()
 [ "$runtime" != nvidia ] || choose_nvidia
 one=(scripts/run_with.sh system --)
 two=(scripts/run_with.sh system --ranks 2 --)
+gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=1
+ranks=$((gpus < 2 ? 2 : gpus))
+every=(scripts/run_with.sh system --ranks "$ranks" --)
 file_sizes=1M,16M,256M,1G
 kernel_sizes=16M,64M,256M
 disk_sizes=256M,1G
@@ -185,6 +202,10 @@ filter_frames=100
 application_sizes=large
 film_frames=300
 long_film=
+one_sided_rounds=11
+bt_mz_classes=B,C
+directives_options=()
+tasks_options=()
 if [ -n "$small" ]; then
     file_sizes=1M,4M
     kernel_sizes=1M
@@ -198,11 +219,15 @@ if [ -n "$small" ]; then
     filter_frames=5
     application_sizes=small
     film_frames=5
+    one_sided_rounds=1
+    bt_mz_classes=S
+    directives_options=(--small)
+    tasks_options=(--small --rounds 1)
     long_film='0 320 180'
 fi
 # Between two GPUs where there are two, else within one device.
 pair=same-device
-[ "$(nvidia-smi -L 2>/dev/null | grep -c '^GPU')" -lt 2 ] || pair=two-devices
+[ "$gpus" -lt 2 ] || pair=two-devices
 pair_routes=rank-one-way/$pair,rank-both-ways/$pair
 # For writes: the page cache is memory like tmpfs, but a disk behind it writes in the background. Files to be read lie in
 # the page cache of a disk as well.
@@ -222,7 +247,7 @@ directory=/dev/shm
 if wanted build; then
     # The functions run under timeout, in a shell of their own.
     {
-        declare -p prefix scratch build
+        declare -p prefix scratch build translated
         declare -f configure_and_build has_googletest
         echo configure_and_build
     } >"$scratch/build.sh"
@@ -307,6 +332,34 @@ if wanted filters; then
         video 120 programs.txt "${one[@]}" "$build/bin/video" --verify --explain "$film" "$scratch/result.y4m"
 fi
 
+# Each program of one-sided commands by itself, so that one that fails does not take the others along.
+if wanted one_sided; then
+    for program in latency bandwidth updates transpose collectives halo; do
+        phase_lines ' us| GB/s|per second|data right|WRONG|not ' \
+            "one_sided $program, $ranks ranks" 90 one-sided.txt "${every[@]}" "$build/bin/one_sided" --rounds "$one_sided_rounds" "$program"
+    done
+    phase_lines '^\[==========\] .* ran|^\[  (PASSED|SKIPPED|FAILED )' \
+        "symmetric_tests, $ranks ranks" 120 tests.log "${every[@]}" "$build/bin/symmetric_tests" --gtest_brief=1
+fi
+
+if wanted bt_mz; then
+    for count in 1 $([ "$gpus" -lt 2 ] || echo 2) $([ "$gpus" -lt 4 ] || echo 4); do
+        phase_lines '^bt_mz: |^(version|host|staged|messages|one_sided|openshmem|directives) |FAILED' \
+            "bt_mz, $count ranks" 240 bt-mz.txt benchmarks/bt_mz.sh --build "$build" --runtime system --classes "$bt_mz_classes" \
+            --ranks "$count" --programs-only
+    done
+fi
+
+if wanted directives; then
+    directives_options+=(--build "$build" --devices "$(seq -s, 1 "$gpus")")
+    [ -z "$translated" ] || directives_options+=(--translated "$translated/directives")
+    phase directives 300 directives.txt scripts/run_with.sh system -- benchmarks/directives.sh "${directives_options[@]}"
+fi
+
+if wanted tasks; then
+    phase tasks 200 tasks.txt "$build/bin/task_problems" --threads "$(($(nproc) < 16 ? $(nproc) : 16))" "${tasks_options[@]}"
+fi
+
 if wanted film; then
     # shellcheck disable=SC2086 # sizes are several arguments, or none
     phase_lines '^(graph|plain|both|FAILED|[0-9]+ frames)' \
@@ -315,7 +368,6 @@ fi
 
 # Applications for several devices, on one GPU and on as many ranks as there are GPUs.
 if wanted cluster; then
-    gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU') || gpus=1
     if [ -x "$build/bin/cluster_apps" ]; then
         phase "applications on $gpus ranks" 500 cluster-apps.txt python3 benchmarks/cluster_apps.py system \
             --build "$build" --commit "$commit" --ranks "$gpus" --attach --verify --stats --repeats 2 \
