@@ -2,6 +2,8 @@
 // What rank tests and rank programs share: the OpenCL device of a rank, bounded waits, patterns to compare.
 #pragma once
 
+#include "support/handles.hpp"
+
 #include <CL/cl_data_transfer.h>
 #include <causeway/buffer.h>
 
@@ -13,7 +15,6 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
-#include <utility>
 #include <vector>
 
 namespace system_test {
@@ -41,41 +42,12 @@ inline bool every_second_in_window() {
     return is_mixed && (last = !last);
 }
 
-/// Owns one reference to an OpenCL object.
-template <typename Handle, cl_int (*Release)(Handle)> class owned {
-  public:
-    owned() = default;
-    explicit owned(Handle handle) : m_handle(handle) {}
-    owned(owned&& other) noexcept : m_handle(std::exchange(other.m_handle, nullptr)) {}
-    owned& operator=(owned&& other) noexcept {
-        std::swap(m_handle, other.m_handle);
-        return *this;
-    }
-    ~owned() { reset(); }
-
-    [[nodiscard]] Handle get() const { return m_handle; }
-
-    /// Where a call may store a new handle; releases the one held.
-    [[nodiscard]] Handle* out() {
-        reset();
-        return &m_handle;
-    }
-
-    void reset() {
-        if (m_handle) Release(m_handle);
-        m_handle = nullptr;
-    }
-
-  private:
-    Handle m_handle = nullptr;
-};
-
-using context = owned<cl_context, clReleaseContext>;
-using queue = owned<cl_command_queue, clReleaseCommandQueue>;
-using buffer = owned<cl_mem, clReleaseMemObject>;
-using event = owned<cl_event, clReleaseEvent>;
-using program = owned<cl_program, clReleaseProgram>;
-using kernel = owned<cl_kernel, clReleaseKernel>;
+using context = support::context_handle;
+using queue = support::queue_handle;
+using buffer = support::buffer_handle;
+using event = support::event_handle;
+using program = support::program_handle;
+using kernel = support::kernel_handle;
 
 /// All devices of all platforms that the loader shows.
 inline std::vector<cl_device_id> all_devices() {

@@ -246,7 +246,7 @@ TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue) {
         sent = enqueue_send(short_lived.get(), outgoing.whole(), right(), 1, m_comm, {gate.get()});
     }
     check(clSetUserEventStatus(gate.get(), CL_COMPLETE), "clSetUserEventStatus");
-    gate.reset();
+    gate.release();
     ASSERT_TRUE(completes(received));
     ASSERT_TRUE(completes(sent));
     EXPECT_TRUE(incoming.holds(pattern(left(), 1, size)));

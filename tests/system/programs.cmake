@@ -5,6 +5,7 @@ set(system_dir ${CMAKE_CURRENT_LIST_DIR})
 
 foreach(program mpi_state work_in_flight stalled killed_peer killed_graph_peer)
   add_executable(${program} ${system_dir}/${program}.cpp)
+  target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${program} PRIVATE causeway_flags Causeway::causeway Threads::Threads)
 endforeach()
 
@@ -15,7 +16,7 @@ target_link_libraries(mpi_calls_in_c PRIVATE causeway_flags Causeway::causeway)
 add_executable(link_order_ours_first ${system_dir}/link_order.cpp)
 add_executable(link_order_mpi_first ${system_dir}/link_order.cpp)
 foreach(program link_order_ours_first link_order_mpi_first)
-  target_include_directories(${program} PRIVATE
+  target_include_directories(${program} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}
     $<TARGET_PROPERTY:Causeway::causeway,INTERFACE_INCLUDE_DIRECTORIES> ${MPI_C_INCLUDE_DIRS} ${OpenCL_INCLUDE_DIRS})
   target_link_libraries(${program} PRIVATE causeway_flags)
   add_dependencies(${program} causeway)
@@ -73,6 +74,7 @@ endforeach()
 
 # Another user of the node. The names are the library's, so its own code makes them.
 add_executable(stranger ${system_dir}/stranger.cpp)
+target_include_directories(stranger PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(stranger PRIVATE causeway_flags Causeway::causeway causeway_comm Threads::Threads)
 add_test(NAME system.stranger.2 COMMAND ${run_with} pocl ${run_options} --ranks 2 -- $<TARGET_FILE:stranger>)
 set_tests_properties(system.stranger.2 PROPERTIES LABELS system TIMEOUT 180 SKIP_RETURN_CODE 77 PROCESSORS 2

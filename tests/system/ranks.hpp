@@ -138,7 +138,7 @@ class framed_buffer {
         return same(own().read(m_buffer.get(), 0, all.size()), all);
     }
 
-    void release() { m_buffer.reset(); }
+    void release() { m_buffer.release(); }
 
   private:
     std::size_t m_size;

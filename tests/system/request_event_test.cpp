@@ -261,7 +261,7 @@ TEST_F(request_event, may_be_released_before_the_request_completes) {
     event barriered;
     const cl_event after_receive = received.get();
     check(clEnqueueMarkerWithWaitList(m_on.get(), 1, &after_receive, barriered.out()), "clEnqueueMarkerWithWaitList");
-    received.reset();
+    received.release();
     check(clFlush(m_on.get()), "clFlush");
     const int outgoing = 3 + m_rank;
     MPI_Send(&outgoing, 1, MPI_INT, right(), 1, m_comm);
