@@ -6,7 +6,7 @@ set -euo pipefail
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 printf '42 words\na whole line\n' | "$@" "$scratch/folder" | tee "$scratch/shown"
-[ "$(cat "$scratch/shown")" = "82 right" ]
+[ "$(cat "$scratch/shown")" = "85 right" ]
 [ "$(cat "$scratch/folder/stdio")" = "one TWO three" ]
 [ "$(cat "$scratch/folder/renamed")" = "by a stream" ]
 [ "$(cat "$scratch/folder/late")" = "late" ]

@@ -62,6 +62,8 @@ void differ(bool is_first) {
     syscall(SYS_sched_setaffinity, 0, sizeof one_processor, &one_processor);
     const rlimit few{100, 100};
     syscall(SYS_setrlimit, RLIMIT_NOFILE, &few);
+    syscall(SYS_umask, 077);
+    syscall(SYS_setpriority, PRIO_PROCESS, 0, 1);
 }
 
 } // namespace
@@ -134,6 +136,14 @@ int main() {
     tell(chance);
     tell(gettid() == getpid() ? 1 : 0);
     tell(kill(getpid(), 0));
+    int waiting = 0;
+    tell(ioctl(STDIN_FILENO, FIONREAD, &waiting));
+    tell(waiting);
+    tell(umask(022));
+    tell(getpriority(PRIO_PROCESS, 0));
+    timespec now{};
+    tell(syscall(SYS_clock_gettime, CLOCK_REALTIME, &now));
+    tell(now.tv_nsec);
     tell(by_stdio("/proc/self/stat"));
     tell(by_stdio("/proc/meminfo"));
     tell(by_stdio("/proc/no such file"));

@@ -145,6 +145,40 @@ void by_descriptors(const std::string& folder) {
     close(part);
 }
 
+/// What was there before a file was opened for writing alone, through its own descriptor.
+void by_descriptors_names(const std::string& folder) {
+    const auto path = folder + "/appended";
+    std::ofstream(path) << "before";
+    const int fd = open(path.c_str(), O_WRONLY | O_APPEND);
+    if (write(fd, ", after", 7) != 7) std::exit(1);
+    for (const auto* const names : {"/proc/self/fd/", "/dev/fd/"})
+        expect(names, contents_of(names + std::to_string(fd)), "before, after");
+    close(fd);
+    std::remove(path.c_str());
+}
+
+/// A library that keeps a program's data calls open() itself.
+void by_zlib(const std::string& folder) {
+    auto* const library = dlopen("libz.so.1", RTLD_NOW);
+    if (library == nullptr) std::exit(1);
+    const auto open_packed = reinterpret_cast<void* (*)(const char*, const char*)>(dlsym(library, "gzopen"));
+    const auto put = reinterpret_cast<int (*)(void*, const char*)>(dlsym(library, "gzputs"));
+    const auto get = reinterpret_cast<int (*)(void*, void*, unsigned)>(dlsym(library, "gzread"));
+    const auto end = reinterpret_cast<int (*)(void*)>(dlsym(library, "gzclose"));
+    const auto path = folder + "/packed";
+    for (int i = 0; i < 3; ++i) {
+        auto* const file = open_packed(path.c_str(), "ab");
+        put(file, "packed ");
+        end(file);
+    }
+    auto* const file = open_packed(path.c_str(), "rb");
+    char found[64] = "";
+    get(file, found, sizeof found - 1);
+    end(file);
+    expect("zlib", found, "packed packed packed ");
+    std::remove(path.c_str());
+}
+
 /// Each call that changes names or metadata is made once: a second one would fail, or change what the first one has
 /// left.
 void by_all_forms(const std::string& folder) {
@@ -313,6 +347,8 @@ int main(int, char** arguments) {
     expect("tmpnam", other_name, other_name);
     by_other_names(folder);
     by_descriptors(folder);
+    by_descriptors_names(folder);
+    by_zlib(folder);
     by_all_forms(folder);
     at_end.path = folder + "/late";
     std::printf("%d right\n", right);

@@ -71,7 +71,7 @@ bool goes_to_all_ranks(const std::string& name, bool cluster) {
     if (!cluster) return false;
     // What programs do by: it has to be the same on all nodes.
     for (const char* const prefix :
-         {"_CAUSEWAY_", "TERM", "COLUMNS", "LINES", "LANG", "LC_", "TZ", "PYTHON", "PYOPENCL_"})
+         {"_CAUSEWAY_", "TERM", "COLUMNS", "LINES", "LANG", "LC_", "TZ", "PYTHON", "PYOPENCL_", "OMP_"})
         if (name.starts_with(prefix)) return true;
     return false;
 }

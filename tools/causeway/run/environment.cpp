@@ -122,6 +122,10 @@ int ioctl(int fd, unsigned long request, ...) noexcept {
     if (request == TIOCGWINSZ && code != 0 && had_terminal(fd, *static_cast<winsize*>(data))) code = 0;
     if (request == TIOCGWINSZ) return same_facts(code, static_cast<winsize*>(data), CAUSEWAY_CALLER);
     if (request == TCGETS) return same_with_error(code, CAUSEWAY_CALLER); // whether it is one
+    // What waits to be read or written, and whose the terminal is.
+    if (causeway_run::is_standard(fd) &&
+        (request == FIONREAD || request == TIOCOUTQ || request == TIOCGPGRP || request == TIOCGSID))
+        return same_facts(code, static_cast<int*>(data), CAUSEWAY_CALLER);
     return code;
 }
 
@@ -244,6 +248,15 @@ int disk_of_volume_large(const char* path, struct statvfs64* facts) noexcept {
 }
 
 // Processes.
+mode_t umask(mode_t mask) noexcept {
+    CAUSEWAY_NEXT(umask);
+    return same(ask(mask), CAUSEWAY_CALLER);
+}
+int priority_of(int kind, id_t whose) noexcept asm("getpriority"); // declared with an enumeration in C++
+int priority_of(int kind, id_t whose) noexcept {
+    static auto* const ask = next<int(int, id_t)>("getpriority");
+    return same(ask(kind, whose), CAUSEWAY_CALLER);
+}
 pid_t getppid() noexcept {
     CAUSEWAY_NEXT(getppid);
     return same(ask(), CAUSEWAY_CALLER);
@@ -273,6 +286,12 @@ long syscall(long number, ...) noexcept {
     case SYS_getpid:
     case SYS_gettid: return causeway_run::is_programs(CAUSEWAY_CALLER) ? causeway_run::first_process() : found;
     case SYS_getppid: return same(found, CAUSEWAY_CALLER);
+    case SYS_clock_gettime:
+    case SYS_gettimeofday: {
+        auto* const place = reinterpret_cast<timespec*>(words[number == SYS_clock_gettime ? 1 : 0]);
+        if (place == nullptr || !asks(CAUSEWAY_CALLER)) return found;
+        return result_of_rank_0(found, place, sizeof *place);
+    }
     case SYS_getrandom:
         return asks(CAUSEWAY_CALLER)
                    ? result_of_rank_0(found, reinterpret_cast<void*>(words[0]), static_cast<std::size_t>(words[1]))

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
@@ -61,6 +62,47 @@ int make_copy(int& fd, int flags, std::int64_t size, std::string_view contents) 
     if (fd < 0 || ::ftruncate(fd, size) != 0) return errno;
     fill(fd, contents);
     return (flags & O_APPEND) != 0 && ::fcntl(fd, F_SETFL, O_APPEND) != 0 ? errno : 0;
+}
+
+/// The descriptor that a link of the kernel names; -1 for other paths.
+int descriptor_in(std::string_view path) {
+    for (const std::string_view folder : {"/proc/self/fd/", "/dev/fd/"}) {
+        if (!path.starts_with(folder)) continue;
+        const auto digits = path.substr(folder.size());
+        int fd = -1;
+        const auto end = std::from_chars(digits.data(), digits.data() + digits.size(), fd).ptr;
+        return end == digits.data() + digits.size() ? fd : -1;
+    }
+    return -1;
+}
+
+/// What was in a file before it was opened for writing alone, of which a stand-in has the size: for those who open that
+/// again to read.
+void fill_stand_in(int fd) {
+    struct {
+        std::int64_t is_incomplete = 0, size = 0;
+    } told;
+    if (is_rank_0()) {
+        struct stat facts{};
+        const bool is_there = ::fstat(fd, &facts) == 0 && S_ISREG(facts.st_mode);
+        told = {is_there && (::fcntl(fd, F_GETFL) & O_ACCMODE) == O_WRONLY, facts.st_size};
+    }
+    take_of_rank_0(&told, sizeof told);
+    const auto size = static_cast<std::size_t>(told.size);
+    if (told.is_incomplete == 0 || size == 0) return;
+    auto contents = is_rank_0() ? contents_of(fd, size) : std::string(size, '\0');
+    take_of_rank_0(contents.data(), size);
+    if (is_rank_0()) return;
+    const auto path = "/proc/self/fd/" + std::to_string(fd);
+    const int all = next<int(const char*, int, ...)>("open64")(path.c_str(), O_WRONLY | O_CLOEXEC); // may append itself
+    fill(all, contents);
+    if (all >= 0) ::close(all);
+}
+
+/// Before a file is opened to be read.
+void await_contents(const char* path) {
+    if (const int fd = descriptor_in(path); fd >= 0 && is_written(fd)) fill_stand_in(fd);
+    wait_for_writer(path);
 }
 
 } // namespace
@@ -172,7 +214,7 @@ int open_file(open_function* real, const void* caller, const char* path, int fla
     if (writes(flags)) return open_once(path, flags, [&] { return real(path, flags, mode); });
     if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
         if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
-    wait_for_writer(path);
+    await_contents(path);
     return real(path, flags, mode);
 }
 
@@ -183,7 +225,7 @@ int open_file_in(openat_function* real, const void* caller, int folder, const ch
     if (writes(flags)) return open_once(whole.c_str(), flags, [&] { return real(folder, path, flags, mode); });
     if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
         if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
-    wait_for_writer(whole.c_str());
+    await_contents(whole.c_str());
     return real(folder, path, flags, mode);
 }
 
@@ -216,7 +258,7 @@ std::FILE* open_stream(fopen_function* real, const void* caller, const char* pat
     if (!writes(flags)) {
         if (is_of_system(path) && has_begun())
             if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd < 0 ? nullptr : ::fdopen(fd, mode);
-        wait_for_writer(path);
+        await_contents(path);
         auto* const made = real(path, mode);
         return made != nullptr && is_chance(path) && is_programs(caller) ? stream_of_rank_0(made) : made;
     }
@@ -239,7 +281,7 @@ std::FILE* reopen_stream(freopen_function* real, const void* caller, const char*
     else if (is_of_system(path) && has_begun())
         fd = open_as_rank_0(path, flags);
     if (fd == -2) {
-        wait_for_writer(path);
+        await_contents(path);
         return real(path, mode, of);
     }
     if (fd < 0) {

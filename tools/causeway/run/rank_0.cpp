@@ -57,9 +57,27 @@ bool is_interpreters(std::string_view path) {
 
 bool is_of_data(std::string_view path) {
     const auto name = path.substr(path.rfind('/') + 1);
-    for (const std::string_view library :
-         {"libsqlite3", "libhdf5", "libnetcdf", "libtiff", "libgdbm", "libdb-", "libarchive", "libzip", "libcfitsio",
-          "libsndfile", "libavformat", "libopencv_", "libboost_filesystem", "libboost_iostreams"})
+    for (const std::string_view library : {"libsqlite3",
+                                           "libhdf5",
+                                           "libnetcdf",
+                                           "libtiff",
+                                           "libgdbm",
+                                           "libdb-",
+                                           "libarchive",
+                                           "libzip",
+                                           "libcfitsio",
+                                           "libsndfile",
+                                           "libavformat",
+                                           "libopencv_",
+                                           "libboost_filesystem",
+                                           "libboost_iostreams",
+                                           "libz.",
+                                           "libbz2",
+                                           "libgfortran",
+                                           "libfftw3",
+                                           "libtinyxml",
+                                           "libjansson",
+                                           "libfreeimage"})
         if (name.starts_with(library)) return true;
     return false;
 }
