@@ -58,6 +58,18 @@ def dry(start, given):
     check(words[1:3] == ["-n", "3"] and words[-4:] == ["--quiet", "/nonexistent/a program", "it's", "--x"], "the words", run)
     check(os.access(words[0], os.X_OK), f"{words[0]} is no launcher", run)
 
+    def names_carrier(*more, **environment):
+        run = start("run", "-n", "2", "--dry-run", *more, "true", runtime="none", environment=environment)
+        return "OMPI_MCA_pml=ob1" in run.stdout
+
+    # On one machine without such a network alone; what others have chosen stays.
+    networks = ("/sys/class/infiniband", "/sys/class/cxi", "/dev/hfi1_0", "/dev/ipath")
+    jobs = ("SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "OMPI_MCA_orte_default_hostfile", "OMPI_MCA_pml")
+    if not is_mpich(given) and not any(map(os.path.exists, networks)) and not any(name in os.environ for name in jobs):
+        check(names_carrier(), "Open MPI looks for networks that are not there", run)
+    check(not names_carrier(PBS_JOBID="1") and not names_carrier(OMPI_MCA_pml="cm")
+          and not names_carrier("--launcher-option", "--quiet"), "a carrier is chosen for other machines", run)
+
 
 def words_of_a_program(start, given):
     """A program's words are its own: the first -- behind its name, and names that this program has for itself."""
