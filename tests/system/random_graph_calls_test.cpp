@@ -208,7 +208,7 @@ TEST_F(random_graph_calls, end_in_a_documented_error_or_a_run) {
             } else {
                 static constexpr std::array<int, 6> ranks{0, 1, MPI_ANY_SOURCE, MPI_PROC_NULL, INT_MAX, INT_MIN};
                 static constexpr std::array<int, 6> tags{0, -1, INT_MAX, 1073741822, 1073741823, INT_MIN};
-                auto* const comm = one_of(8) ? MPI_COMM_NULL : m_self;
+                const MPI_Comm comm = one_of(8) ? MPI_COMM_NULL : m_self;
                 const int rank = ranks[below(ranks.size())], tag = tags[below(tags.size())];
                 code = into ? causeway_graph_add_input_rank(graph, name, rank, tag, comm, total, token)
                             : causeway_graph_add_output_rank(graph, name, rank, tag, comm, total, token);

@@ -52,7 +52,7 @@ class random_messages : public random_arguments {
         return found != 0 ? *static_cast<int*>(value) : 32767;
     }
     cl_int enqueue(const call_frame& frame, const message_side& side, bool sends, cl_event* place) const {
-        auto* const comm = side.has_communicator ? m_self : MPI_COMM_NULL;
+        const MPI_Comm comm = side.has_communicator ? m_self : MPI_COMM_NULL;
         if (side.is_box)
             return (sends ? clEnqueueSendBufferRect : clEnqueueRecvBufferRect)(
                 frame.on.queue, side.of->buffer, frame.blocking, side.shape.origin.data(), side.shape.region.data(),
