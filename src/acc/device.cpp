@@ -263,6 +263,7 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
 
 void device::finish_all(std::unique_lock<std::recursive_mutex>& held) {
     std::vector<long> numbers;
+    numbers.reserve(m_queues.size());
     for (const auto& [number, each] : m_queues) numbers.push_back(number);
     for (const auto number : numbers)
         if (m_queues[number].handle) clFlush(m_queues[number].handle);
