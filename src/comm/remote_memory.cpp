@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: Apache-2.0
+// A request is one message, with its bytes if they are few. More bytes follow in a message of their own, straight from
+// and to the memory of both sides.
+#include "comm/remote_memory.hpp"
+
+#include "base/error.hpp"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace causeway::comm {
+
+namespace {
+
+enum class kind : std::uint32_t { write, read, change, tell, quiet };
+
+/// With its request in one message, which libraries send without asking the other side first.
+constexpr std::size_t few_bytes = 3072;
+/// MPI counts bytes by int.
+constexpr std::size_t largest_message = std::size_t{1} << 30;
+/// What a target that is slower than who writes has to keep.
+constexpr std::uint64_t most_messages = 4096;
+constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
+constexpr unsigned looks_without_pause = 20000;
+
+void check(const char* call, int code) {
+    if (code == MPI_SUCCESS) return;
+    char text[MPI_MAX_ERROR_STRING] = "";
+    int length = 0;
+    PMPI_Error_string(code, text, &length);
+    throw transfer_error(status::peer_failed, std::string(call) + ": " + text);
+}
+
+template <class Word> std::uint64_t change_word(word_operation what, Word* word, Word operand, Word compared) {
+    switch (what) {
+    case word_operation::fetch: return __atomic_load_n(word, __ATOMIC_SEQ_CST);
+    case word_operation::set:
+    case word_operation::swap: return __atomic_exchange_n(word, operand, __ATOMIC_SEQ_CST);
+    case word_operation::add: return __atomic_fetch_add(word, operand, __ATOMIC_SEQ_CST);
+    case word_operation::increment: return __atomic_fetch_add(word, Word{1}, __ATOMIC_SEQ_CST);
+    case word_operation::bit_and: return __atomic_fetch_and(word, operand, __ATOMIC_SEQ_CST);
+    case word_operation::bit_or: return __atomic_fetch_or(word, operand, __ATOMIC_SEQ_CST);
+    case word_operation::bit_xor: return __atomic_fetch_xor(word, operand, __ATOMIC_SEQ_CST);
+    case word_operation::compare_swap:
+        __atomic_compare_exchange_n(word, &compared, operand, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+        return compared;
+    }
+    return 0;
+}
+
+/// Open MPI 4.1 has lost messages where several threads wait in MPI_Wait or look by MPI_Improbe.
+void complete(MPI_Request& what) {
+    for (int is_over = 0;;) {
+        check("MPI_Test", PMPI_Test(&what, &is_over, MPI_STATUS_IGNORE));
+        if (is_over != 0) return;
+        ::sched_yield();
+    }
+}
+
+/// Programs wait for words that others put: those are stored whole.
+void store(std::byte* to, const std::byte* from, std::size_t bytes) {
+    const auto whole = [&]<class Word>(Word value) {
+        std::memcpy(&value, from, sizeof value);
+        __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELEASE);
+    };
+    const bool is_aligned = reinterpret_cast<std::uintptr_t>(to) % bytes == 0;
+    if (bytes == 8 && is_aligned) {
+        whole(std::uint64_t{});
+    } else if (bytes == 4 && is_aligned) {
+        whole(std::uint32_t{});
+    } else {
+        std::memcpy(to, from, bytes);
+        std::atomic_thread_fence(std::memory_order_release);
+    }
+}
+
+} // namespace
+
+struct remote_memory::request {
+    kind asks = kind::quiet;
+    std::uint32_t part = 0;
+    std::uint64_t offset = 0, bytes = 0;
+    std::uint64_t operand = 0, compared = 0;
+    word_operation what = word_operation::fetch;
+    int tag = 0; // of what follows or answers
+};
+
+remote_memory::remote_memory(const process_group& all, reach own, trouble fails)
+    : m_requests(process_group::duplicate(all.communicator())),
+      m_payloads(process_group::duplicate(all.communicator())), m_answers(process_group::duplicate(all.communicator())),
+      m_reach(std::move(own)), m_fails(std::move(fails)), m_open(static_cast<std::size_t>(all.size())) {
+    int level = MPI_THREAD_SINGLE;
+    check("MPI_Query_thread", PMPI_Query_thread(&level));
+    // The same everywhere, unless the launcher mixes libraries.
+    if (level != MPI_THREAD_MULTIPLE)
+        throw transfer_error(status::invalid_operation,
+                             "PEs on several nodes need MPI with MPI_THREAD_MULTIPLE, and this one has less");
+    m_server = std::thread([this] { serve(); });
+}
+
+remote_memory::~remote_memory() {
+    m_ends.store(true, std::memory_order_release);
+    m_server.join();
+}
+
+int remote_memory::new_tag() { return static_cast<int>(m_tags.fetch_add(1, std::memory_order_relaxed) % 32749 + 1); }
+
+void remote_memory::send(int rank, request& what, const void* with, std::size_t bytes) {
+    std::array<std::byte, sizeof(request) + few_bytes> message;
+    std::memcpy(message.data(), &what, sizeof what);
+    if (bytes != 0) std::memcpy(message.data() + sizeof what, with, bytes);
+    check("MPI_Send", PMPI_Send(message.data(), static_cast<int>(sizeof what + bytes), MPI_BYTE, rank, 0,
+                                m_requests->communicator()));
+}
+
+void remote_memory::count(int rank, std::size_t bytes) {
+    auto& open = m_open[static_cast<std::size_t>(rank)];
+    const auto messages = open.messages.fetch_add(1) + 1;
+    if (messages >= most_messages || open.bytes.fetch_add(bytes) + bytes >= most_bytes) quiet(rank);
+}
+
+void remote_memory::write(const remote_place& where, const void* from, std::size_t bytes) {
+    const auto* next = static_cast<const std::byte*>(from);
+    request what{.asks = kind::write, .part = where.part, .offset = where.offset};
+    while (bytes != 0) {
+        what.bytes = std::min(bytes, largest_message);
+        if (what.bytes <= few_bytes) {
+            send(where.rank, what, next, what.bytes);
+        } else {
+            what.tag = new_tag();
+            std::array<MPI_Request, 2> both{};
+            check("MPI_Isend",
+                  PMPI_Isend(&what, sizeof what, MPI_BYTE, where.rank, 0, m_requests->communicator(), both.data()));
+            check("MPI_Isend", PMPI_Isend(next, static_cast<int>(what.bytes), MPI_BYTE, where.rank, what.tag,
+                                          m_payloads->communicator(), both.data() + 1));
+            for (auto& each : both) complete(each);
+        }
+        count(where.rank, what.bytes);
+        next += what.bytes;
+        what.offset += what.bytes;
+        bytes -= what.bytes;
+    }
+}
+
+void remote_memory::read(const remote_place& where, void* to, std::size_t bytes) {
+    auto* next = static_cast<std::byte*>(to);
+    request what{.asks = kind::read, .part = where.part, .offset = where.offset};
+    while (bytes != 0) {
+        what.bytes = std::min(bytes, largest_message);
+        what.tag = new_tag();
+        MPI_Request answer = MPI_REQUEST_NULL;
+        check("MPI_Irecv", PMPI_Irecv(next, static_cast<int>(what.bytes), MPI_BYTE, where.rank, what.tag,
+                                      m_answers->communicator(), &answer));
+        send(where.rank, what, nullptr, 0);
+        complete(answer);
+        next += what.bytes;
+        what.offset += what.bytes;
+        bytes -= what.bytes;
+    }
+}
+
+std::uint64_t remote_memory::change(const remote_place& where, word_operation what, std::size_t word_bytes,
+                                    std::uint64_t operand, std::uint64_t compared) {
+    request asked{kind::change, where.part, where.offset, word_bytes, operand, compared, what, new_tag()};
+    std::uint64_t before = 0;
+    MPI_Request answer = MPI_REQUEST_NULL;
+    check("MPI_Irecv",
+          PMPI_Irecv(&before, sizeof before, MPI_BYTE, where.rank, asked.tag, m_answers->communicator(), &answer));
+    send(where.rank, asked, nullptr, 0);
+    complete(answer);
+    return before;
+}
+
+void remote_memory::tell(const remote_place& where, word_operation what, std::size_t word_bytes,
+                         std::uint64_t operand) {
+    request told{kind::tell, where.part, where.offset, word_bytes, operand, 0, what, 0};
+    send(where.rank, told, nullptr, 0);
+    count(where.rank, word_bytes);
+}
+
+void remote_memory::quiet() {
+    for (std::size_t rank = 0; rank < m_open.size(); ++rank)
+        if (m_open[rank].messages.load() != 0) quiet(static_cast<int>(rank));
+}
+
+void remote_memory::quiet(int rank) {
+    auto& open = m_open[static_cast<std::size_t>(rank)];
+    const auto messages = open.messages.load(), bytes = open.bytes.load();
+    request what{.asks = kind::quiet, .tag = new_tag()};
+    std::uint64_t done = 0;
+    MPI_Request answer = MPI_REQUEST_NULL;
+    check("MPI_Irecv", PMPI_Irecv(&done, sizeof done, MPI_BYTE, rank, what.tag, m_answers->communicator(), &answer));
+    send(rank, what, nullptr, 0);
+    complete(answer);
+    // Two threads may both have waited for the same ones.
+    const auto take = [](std::atomic<std::uint64_t>& of, std::uint64_t count) {
+        for (auto seen = of.load(); !of.compare_exchange_weak(seen, seen - std::min(seen, count));) {}
+    };
+    take(open.messages, messages);
+    take(open.bytes, bytes);
+}
+
+void remote_memory::answer(int source, const request& what, const std::byte* with) {
+    auto* const memory = what.asks == kind::quiet ? nullptr : m_reach(what.part, what.offset, what.bytes);
+    if (memory == nullptr && what.asks != kind::quiet)
+        throw transfer_error(status::invalid_value, "process " + std::to_string(source) + " asks for " +
+                                                        bytes_text(what.bytes) + " of memory that is not there");
+    const auto reply = [&](const void* bytes, std::size_t count) {
+        check("MPI_Send",
+              PMPI_Send(bytes, static_cast<int>(count), MPI_BYTE, source, what.tag, m_answers->communicator()));
+    };
+    const auto change = [&] {
+        return what.bytes == 4
+                   ? change_word(what.what, reinterpret_cast<std::uint32_t*>(memory),
+                                 static_cast<std::uint32_t>(what.operand), static_cast<std::uint32_t>(what.compared))
+                   : change_word(what.what, reinterpret_cast<std::uint64_t*>(memory), what.operand, what.compared);
+    };
+    switch (what.asks) {
+    case kind::write:
+        if (what.bytes <= few_bytes) {
+            store(memory, with, what.bytes);
+        } else {
+            check("MPI_Recv", PMPI_Recv(memory, static_cast<int>(what.bytes), MPI_BYTE, source, what.tag,
+                                        m_payloads->communicator(), MPI_STATUS_IGNORE));
+            std::atomic_thread_fence(std::memory_order_release);
+        }
+        break;
+    case kind::read: reply(memory, what.bytes); break;
+    case kind::change: {
+        const auto before = change();
+        reply(&before, sizeof before);
+        break;
+    }
+    case kind::tell: (void)change(); break;
+    case kind::quiet: reply(&what.operand, sizeof what.operand); break;
+    }
+}
+
+/// One request after the other. Sleeps ever longer while there is none.
+void remote_memory::serve() {
+    std::array<std::byte, sizeof(request) + few_bytes> message;
+    MPI_Request next = MPI_REQUEST_NULL;
+    const auto listen = [&] {
+        check("MPI_Irecv", PMPI_Irecv(message.data(), static_cast<int>(message.size()), MPI_BYTE, MPI_ANY_SOURCE, 0,
+                                      m_requests->communicator(), &next));
+    };
+    try {
+        listen();
+        for (unsigned looks = 0;;) {
+            int has_come = 0;
+            MPI_Status facts;
+            check("MPI_Test", PMPI_Test(&next, &has_come, &facts));
+            if (has_come != 0) {
+                looks = 0;
+                request what;
+                std::memcpy(&what, message.data(), sizeof what);
+                answer(facts.MPI_SOURCE, what, message.data() + sizeof what);
+                listen();
+                continue;
+            }
+            if (m_ends.load(std::memory_order_acquire)) break;
+            if (++looks < looks_without_pause) {
+                ::sched_yield();
+            } else {
+                ::usleep(looks < 2 * looks_without_pause ? 50 : 500);
+            }
+        }
+        check("MPI_Cancel", PMPI_Cancel(&next));
+        complete(next);
+    } catch (const std::exception& error) {
+        m_fails(error.what());
+    }
+}
+
+} // namespace causeway::comm

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory of processes that share none with this one: written, read and changed by messages, which a thread there
+// serves.
+#pragma once
+
+#include "comm/process_group.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace causeway::comm {
+
+/// What is done to a word of 4 or 8 bytes.
+enum class word_operation : unsigned { fetch, set, add, increment, compare_swap, swap, bit_and, bit_or, bit_xor };
+
+/// Where: a part of the target's memory that both number alike, and the offset in it.
+struct remote_place {
+    int rank = 0;
+    std::uint32_t part = 0;
+    std::uint64_t offset = 0;
+};
+
+/// All processes of a group make one, collectively, with MPI at its highest level of threads. Any thread may call. What
+/// one thread asks of one rank is done there in that order. Nothing depends on calls of the target's program.
+class remote_memory {
+  public:
+    /// Memory of this process for others, null if there is none of so many bytes. Called by the serving thread.
+    using reach = std::function<std::byte*(std::uint32_t part, std::uint64_t offset, std::size_t bytes)>;
+    /// Told by the serving thread that messages fail, or ask for what is not there. Does not return.
+    using trouble = std::function<void(const std::string& why)>;
+
+    remote_memory(const process_group& all, reach own, trouble fails);
+    /// Every process has ended its calls, and so have the others theirs to this one.
+    ~remote_memory();
+    remote_memory(const remote_memory&) = delete;
+    remote_memory& operator=(const remote_memory&) = delete;
+
+    // Failures are transfer_errors.
+    /// `from` may change once it returns; the bytes are there after quiet().
+    void write(const remote_place& where, const void* from, std::size_t bytes);
+    void read(const remote_place& where, void* to, std::size_t bytes);
+    /// What the word was.
+    std::uint64_t change(const remote_place& where, word_operation what, std::size_t word_bytes, std::uint64_t operand,
+                         std::uint64_t compared);
+    /// Does not wait for it.
+    void tell(const remote_place& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
+    /// All that this process has written and told is there.
+    void quiet();
+
+  private:
+    struct request;
+    struct unacknowledged {
+        std::atomic<std::uint64_t> messages{0}, bytes{0};
+    };
+
+    void serve();
+    void answer(int source, const request& what, const std::byte* with);
+    void send(int rank, request& what, const void* with, std::size_t bytes);
+    void count(int rank, std::size_t bytes);
+    void quiet(int rank);
+    [[nodiscard]] int new_tag();
+
+    std::unique_ptr<process_group> m_requests, m_payloads, m_answers;
+    reach m_reach;
+    trouble m_fails;
+    std::vector<unacknowledged> m_open; // by rank
+    std::atomic<unsigned> m_tags{0};
+    std::atomic<bool> m_ends{false};
+    std::thread m_server;
+};
+
+} // namespace causeway::comm
