@@ -13,11 +13,39 @@ using namespace causeway::oshmem;
 
 namespace {
 
-const members& members_of(const char* call, shmem_team_t team) {
+/// Who meets, and where.
+struct meeting {
+    const members who;
+    meeting_place* place; // null for an active set
+
+    [[nodiscard]] meeting_place& lending() const { return place != nullptr ? *place : job::instance().set_place(); }
+    void meet() const {
+        if (place != nullptr) {
+            job::instance().meet(who, *place);
+        } else {
+            job::instance().meet_set(who);
+        }
+    }
+    void lend(const char* call, const void* source, std::size_t bytes, loan what = loan::source) const {
+        try {
+            job::instance().lend(call, lending(), what, source, bytes);
+        } catch (const std::exception& error) {
+            give_up(call, error.what());
+        }
+    }
+    template <class Type = std::byte> const Type* borrow(const char* call, const Type* source, std::size_t first,
+                                                         std::size_t count, int pe, loan what = loan::source) const {
+        return reinterpret_cast<const Type*>(
+            job::instance().borrow(lending(), what, source, first * sizeof(Type), count * sizeof(Type), pe, call));
+    }
+};
+
+meeting of_team(const char* call, shmem_team_t team) {
+    (void)job::required(call);
     if (team == nullptr) give_up(call, "the team is SHMEM_TEAM_INVALID");
-    return team->who;
+    return {team->who, &place_of(team)};
 }
-members active_set(const char* call, int start, int log_stride, int size) {
+meeting active_set(const char* call, int start, int log_stride, int size) {
     auto& all = job::required(call);
     const members who{start, 1 << log_stride, size};
     if (start < 0 || size < 1 || who.world(size - 1) >= all.pes())
@@ -25,114 +53,109 @@ members active_set(const char* call, int start, int log_stride, int size) {
                           " on, at distances of " + std::to_string(1 << log_stride) + ", does not fit: there are " +
                           std::to_string(all.pes()) + " PEs");
     if (who.index_of(all.pe()) < 0) give_up(call, "this PE is not in the active set");
-    return who;
-}
-
-void meet(const char* call, const members& who) { job::required(call).meet(who); }
-
-void lend(const char* call, const void* source, std::size_t bytes, job::loan what = job::loan::source) {
-    try {
-        job::required(call).lend(call, what, source, bytes);
-    } catch (const std::exception& error) {
-        give_up(call, error.what());
-    }
-}
-template <class Type = std::byte> const Type* from(const char* call, const void* source, int pe,
-                                                   job::loan what = job::loan::source) {
-    return static_cast<const Type*>(job::required(call).borrow(what, source, pe, call));
+    return {who, nullptr};
 }
 
 /// `keeps_root`: the root's own target stays as it is, as in calls on active sets.
-void broadcast(const char* call, const members& who, void* target, const void* source, std::size_t bytes, int root,
+void broadcast(const char* call, const meeting& in, void* target, const void* source, std::size_t bytes, int root,
                bool keeps_root) {
-    auto& all = job::required(call);
-    if (root < 0 || root >= who.size)
-        give_up(call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(who.size));
-    const int giver = who.world(root);
-    lend(call, source, giver == all.pe() ? bytes : 0);
-    all.meet(who);
-    if (bytes != 0 && !(keeps_root && giver == all.pe())) all.store(call, target, from(call, source, giver), bytes);
-    all.meet(who);
+    auto& all = job::instance();
+    if (root < 0 || root >= in.who.size)
+        give_up(call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(in.who.size));
+    const int giver = in.who.world(root);
+    in.lend(call, source, giver == all.pe() ? bytes : 0);
+    in.meet();
+    if (bytes != 0 && !(keeps_root && giver == all.pe()))
+        all.store(call, target, in.borrow(call, static_cast<const std::byte*>(source), 0, bytes, giver), bytes);
+    in.meet();
 }
 
-void fcollect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
-    auto& all = job::required(call);
-    lend(call, source, bytes);
-    all.meet(who);
-    for (int i = 0; i < who.size && bytes != 0; ++i)
+void fcollect(const char* call, const meeting& in, void* target, const void* source, std::size_t bytes) {
+    auto& all = job::instance();
+    in.lend(call, source, bytes);
+    in.meet();
+    for (int i = 0; i < in.who.size && bytes != 0; ++i)
         all.store(call, static_cast<std::byte*>(target) + static_cast<std::size_t>(i) * bytes,
-                  from(call, source, who.world(i)), bytes);
-    all.meet(who);
+                  in.borrow(call, static_cast<const std::byte*>(source), 0, bytes, in.who.world(i)), bytes);
+    in.meet();
 }
 
-void collect(const char* call, const members& who, void* target, const void* source, std::size_t bytes) {
-    auto& all = job::required(call);
-    all.note() = bytes;
-    lend(call, source, bytes);
-    all.meet(who);
+void collect(const char* call, const meeting& in, void* target, const void* source, std::size_t bytes) {
+    auto& all = job::instance();
+    all.note(in.lending(), bytes);
+    in.lend(call, source, bytes);
+    in.meet();
     auto* to = static_cast<std::byte*>(target);
-    for (int i = 0; i < who.size; ++i) {
-        const auto theirs = static_cast<std::size_t>(all.note_of(who.world(i)));
-        if (theirs != 0) all.store(call, to, from(call, source, who.world(i)), theirs);
+    for (int i = 0; i < in.who.size; ++i) {
+        const auto theirs = static_cast<std::size_t>(all.note_of(in.lending(), in.who.world(i)));
+        if (theirs != 0)
+            all.store(call, to, in.borrow(call, static_cast<const std::byte*>(source), 0, theirs, in.who.world(i)),
+                      theirs);
         to += theirs;
     }
-    all.meet(who);
+    in.meet();
 }
 
-void alltoalls(const char* call, const members& who, void* target, const void* source, std::ptrdiff_t tst,
+void alltoalls(const char* call, const meeting& in, void* target, const void* source, std::ptrdiff_t tst,
                std::ptrdiff_t sst, std::size_t count, std::size_t element) {
-    auto& all = job::required(call);
-    const auto own = static_cast<std::ptrdiff_t>(who.index_of(all.pe())),
-               part = static_cast<std::ptrdiff_t>(count * element);
-    const auto elements = static_cast<std::size_t>(who.size) * count;
-    lend(call, source, elements == 0 ? 0 : ((elements - 1) * static_cast<std::size_t>(sst) + 1) * element);
-    all.meet(who);
-    for (int i = 0; i < who.size && count != 0; ++i) {
-        auto* to = static_cast<std::byte*>(target) + i * part * tst;
-        const auto* source_part = from(call, source, who.world(i)) + own * part * sst;
+    auto& all = job::instance();
+    const auto own = static_cast<std::size_t>(in.who.index_of(all.pe())), part = count * element;
+    const auto source_stride = static_cast<std::size_t>(sst);
+    // From the first element of one PE's to its last.
+    const auto span = [&](std::size_t elements) {
+        return elements == 0 ? 0 : ((elements - 1) * source_stride + 1) * element;
+    };
+    in.lend(call, source, span(static_cast<std::size_t>(in.who.size) * count));
+    in.meet();
+    for (int i = 0; i < in.who.size && count != 0; ++i) {
+        auto* to = static_cast<std::byte*>(target) + i * static_cast<std::ptrdiff_t>(part) * tst;
+        const auto* from = in.borrow(call, static_cast<const std::byte*>(source), own * part * source_stride,
+                                     span(count), in.who.world(i));
         if (tst == 1 && sst == 1) {
-            all.store(call, to, source_part, static_cast<std::size_t>(part));
+            all.store(call, to, from, part);
             continue;
         }
         for (std::size_t k = 0; k < count; ++k) {
-            all.store(call, to, source_part, element);
+            all.store(call, to, from, element);
             to += tst * static_cast<std::ptrdiff_t>(element);
-            source_part += sst * static_cast<std::ptrdiff_t>(element);
+            from += sst * static_cast<std::ptrdiff_t>(element);
         }
     }
-    all.meet(who);
+    in.meet();
 }
 
 /// Each PE computes its slice of the result, which only it reads of every source and writes into its own target; so
 /// source and target may be the same. Then it takes the other slices.
-template <class Type, class Combine> void reduce(const char* call, const members& who, Type* target, const Type* source,
+template <class Type, class Combine> void reduce(const char* call, const meeting& in, Type* target, const Type* source,
                                                  std::size_t count, Combine combine) {
-    auto& all = job::required(call);
+    auto& all = job::instance();
+    const auto& who = in.who;
     const auto slice_begin = [&](int i) {
         return count * static_cast<std::size_t>(i) / static_cast<std::size_t>(who.size);
     };
     const int own = who.index_of(all.pe());
-    lend(call, source, count * sizeof(Type));
-    all.meet(who);
-    const auto first = slice_begin(own), end = slice_begin(own + 1);
-    if (first < end) {
+    in.lend(call, source, count * sizeof(Type));
+    in.meet();
+    const auto first = slice_begin(own), size = slice_begin(own + 1) - first;
+    if (size != 0) {
         // The same order on all PEs, and for every number of them: sums of numbers with a point agree everywhere.
-        std::vector<Type> sum(from<Type>(call, source, who.world(0)) + first,
-                              from<Type>(call, source, who.world(0)) + end);
+        const auto* const begin = in.borrow(call, source, first, size, who.world(0));
+        std::vector<Type> sum(begin, begin + size);
         for (int i = 1; i < who.size; ++i) {
-            const auto* const theirs = from<Type>(call, source, who.world(i));
-            for (std::size_t k = first; k < end; ++k) sum[k - first] = combine(sum[k - first], theirs[k]);
+            const auto* const theirs = in.borrow(call, source, first, size, who.world(i));
+            for (std::size_t k = 0; k < size; ++k) sum[k] = combine(sum[k], theirs[k]);
         }
-        all.store(call, target + first, sum.data(), (end - first) * sizeof(Type));
+        all.store(call, target + first, sum.data(), size * sizeof(Type));
     }
-    lend(call, target, count * sizeof(Type), job::loan::target);
-    all.meet(who);
-    for (int i = 0; i < who.size; ++i)
-        if (i != own && slice_begin(i) < slice_begin(i + 1))
-            all.store(call, target + slice_begin(i),
-                      from<Type>(call, target, who.world(i), job::loan::target) + slice_begin(i),
-                      (slice_begin(i + 1) - slice_begin(i)) * sizeof(Type));
-    all.meet(who);
+    in.lend(call, target, count * sizeof(Type), loan::target);
+    in.meet();
+    for (int i = 0; i < who.size; ++i) {
+        const auto begin = slice_begin(i), theirs = slice_begin(i + 1) - begin;
+        if (i != own && theirs != 0)
+            all.store(call, target + begin, in.borrow(call, target, begin, theirs, who.world(i), loan::target),
+                      theirs * sizeof(Type));
+    }
+    in.meet();
 }
 
 #define COMBINE(OP, EXPRESSION)                                                                                        \
@@ -151,41 +174,40 @@ COMBINE(xor, a ^ b)
 
 extern "C" {
 
-void shmem_barrier_all(void) { meet("shmem_barrier_all", {0, 1, job::required("shmem_barrier_all").pes()}); }
-void shmem_sync_all(void) { meet("shmem_sync_all", {0, 1, job::required("shmem_sync_all").pes()}); }
+void shmem_barrier_all(void) { job::required("shmem_barrier_all").meet_all(); }
+void shmem_sync_all(void) { job::required("shmem_sync_all").meet_all(); }
 int shmem_team_sync(shmem_team_t team) {
     if (team == nullptr) return -1;
-    meet("shmem_team_sync", team->who);
+    of_team("shmem_team_sync", team).meet();
     return 0;
 }
 void shmem_barrier(int start, int log_stride, int size, long*) {
-    meet("shmem_barrier", active_set("shmem_barrier", start, log_stride, size));
+    active_set("shmem_barrier", start, log_stride, size).meet();
 }
 void shmem_sync(int start, int log_stride, int size, long*) {
-    meet("shmem_sync", active_set("shmem_sync", start, log_stride, size));
+    active_set("shmem_sync", start, log_stride, size).meet();
 }
 
 #define TEAM_COLLECTIVES(PREFIX, SUFFIX, TYPE, BYTES)                                                                  \
     int PREFIX##broadcast##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n, int root) {                     \
-        broadcast(#PREFIX "broadcast" #SUFFIX, members_of(#PREFIX "broadcast" #SUFFIX, team), t, s, n*(BYTES), root,   \
+        broadcast(#PREFIX "broadcast" #SUFFIX, of_team(#PREFIX "broadcast" #SUFFIX, team), t, s, n*(BYTES), root,      \
                   false);                                                                                              \
         return 0;                                                                                                      \
     }                                                                                                                  \
     int PREFIX##collect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                 \
-        collect(#PREFIX "collect" #SUFFIX, members_of(#PREFIX "collect" #SUFFIX, team), t, s, n*(BYTES));              \
+        collect(#PREFIX "collect" #SUFFIX, of_team(#PREFIX "collect" #SUFFIX, team), t, s, n*(BYTES));                 \
         return 0;                                                                                                      \
     }                                                                                                                  \
     int PREFIX##fcollect##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                \
-        fcollect(#PREFIX "fcollect" #SUFFIX, members_of(#PREFIX "fcollect" #SUFFIX, team), t, s, n*(BYTES));           \
+        fcollect(#PREFIX "fcollect" #SUFFIX, of_team(#PREFIX "fcollect" #SUFFIX, team), t, s, n*(BYTES));              \
         return 0;                                                                                                      \
     }                                                                                                                  \
     int PREFIX##alltoall##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                                \
-        alltoalls(#PREFIX "alltoall" #SUFFIX, members_of(#PREFIX "alltoall" #SUFFIX, team), t, s, 1, 1, n, BYTES);     \
+        alltoalls(#PREFIX "alltoall" #SUFFIX, of_team(#PREFIX "alltoall" #SUFFIX, team), t, s, 1, 1, n, BYTES);        \
         return 0;                                                                                                      \
     }                                                                                                                  \
     int PREFIX##alltoalls##SUFFIX(shmem_team_t team, TYPE* t, const TYPE* s, ptrdiff_t tst, ptrdiff_t sst, size_t n) { \
-        alltoalls(#PREFIX "alltoalls" #SUFFIX, members_of(#PREFIX "alltoalls" #SUFFIX, team), t, s, tst, sst, n,       \
-                  BYTES);                                                                                              \
+        alltoalls(#PREFIX "alltoalls" #SUFFIX, of_team(#PREFIX "alltoalls" #SUFFIX, team), t, s, tst, sst, n, BYTES);  \
         return 0;                                                                                                      \
     }
 #define TYPED_COLLECTIVES(NAME, TYPE) TEAM_COLLECTIVES(shmem_##NAME##_, , TYPE, sizeof(TYPE))
@@ -194,7 +216,7 @@ TEAM_COLLECTIVES(shmem_, mem, void, 1)
 
 #define TEAM_REDUCE(NAME, TYPE, OP)                                                                                    \
     int shmem_##NAME##_##OP##_reduce(shmem_team_t team, TYPE* t, const TYPE* s, size_t n) {                            \
-        reduce("shmem_" #NAME "_" #OP "_reduce", members_of("shmem_" #NAME "_" #OP "_reduce", team), t, s, n,          \
+        reduce("shmem_" #NAME "_" #OP "_reduce", of_team("shmem_" #NAME "_" #OP "_reduce", team), t, s, n,             \
                combine_##OP());                                                                                        \
         return 0;                                                                                                      \
     }

@@ -2,14 +2,15 @@
 // The symmetric heap in the memory of this PE's device, which libcauseway serves.
 #pragma once
 
+#include "comm/remote_memory.hpp"
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 
 namespace causeway::oshmem {
 
-/// As libcauseway numbers them.
-enum class word_operation : unsigned { fetch, set, add, increment, compare_swap, swap, bit_and, bit_or, bit_xor };
+using comm::word_operation; // numbered as libcauseway does
 
 /// Loads libcauseway, and OpenCL with it, when it is made: most programs need neither. Of the calls that take `call`, a
 /// failure ends the job with that name.

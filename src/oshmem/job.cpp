@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts by MPI; then shared memory is all that PEs need of one another.
+// Starts by MPI; then shared memory is all that PEs of one node need of one another.
 #include "oshmem/job.hpp"
 
 #include "base/error.hpp"
@@ -28,10 +28,22 @@ constexpr std::size_t page = 4096;
 constexpr std::size_t line = 64; // of a cache: what one PE writes and another one reads
 
 struct control_line {
-    alignas(line) std::uint64_t value;
+    alignas(line) std::byte bytes[line];
 };
-/// Of each PE: whether it has left, its note, its loans, and the tokens of all PEs.
-constexpr std::size_t first_loan = 2, first_token = 4;
+/// Of each PE: whether it has left; by PE, tokens of active sets; and for each place, lines_of_place lines.
+constexpr std::size_t first_token = 1, lines_of_place = 24;
+/// Of a place: its note, what is lent, which places are free, and a token for each round of a meeting.
+constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
+static_assert(sizeof(comm::segment_address) <= line);
+
+/// By which messages name the parts of a PE's memory.
+constexpr std::uint32_t heap_part = 0, globals_part = 1, control_part = 2, first_lent_part = 16;
+
+/// What a PE says when a place is looked for.
+struct place_offer {
+    std::uint64_t is_busy = 0; // another thread looks
+    std::array<std::uint64_t, 4> free{};
+};
 
 std::size_t size_of(const char* name, std::size_t otherwise) {
     const char* const text = std::getenv(name);
@@ -106,11 +118,16 @@ bool job::shares_mpi() {
     return true;
 }
 
-void job::mpi_ends() {
-    if (the_job == nullptr) return;
+bool job::mpi_may_end() {
+    if (the_job == nullptr) return true;
     the_job->m_program_ends_mpi = true;
     the_job->end_device();
+    if (the_job->m_remote) {
+        the_job->m_ends_mpi_late = true;
+        return false;
+    }
     the_job->m_group.reset();
+    return true;
 }
 
 void job::exit_all(int status) { comm::end_all_processes(status); }
@@ -141,12 +158,98 @@ job::job() : m_allocator(heap_bytes()) {
     const auto count = static_cast<std::size_t>(m_pes);
     m_sent.assign(count, 0);
     m_expected.assign(count, 0);
-    share(m_control, comm::shared_segment::create((first_token + count) * sizeof(control_line)));
+    m_taken_places[0] = 0b111;
+    share(m_control,
+          comm::shared_segment::create((first_token + count + places * lines_of_place) * sizeof(control_line)));
     auto heap = comm::shared_segment::create(m_allocator.bytes());
     share(m_heap, std::move(heap));
     make_globals_shared();
+    reach_others();
     report();
-    meet({0, 1, m_pes});
+    meet_all();
+}
+
+/// By messages, where memory cannot be shared.
+void job::reach_others() {
+    bool has_remote = false;
+    for (std::size_t pe = 0; pe < static_cast<std::size_t>(m_pes); ++pe) {
+        const auto lacks = [pe](const part& what) { return what.bytes != 0 && what.peers[pe] == nullptr; };
+        if (!lacks(m_control) && !lacks(m_heap) && !lacks(m_globals)) continue;
+        has_remote = true;
+        for (auto* const what : {&m_control, &m_heap, &m_globals})
+            if (what->bytes != 0) what->peers[pe] = nullptr;
+    }
+    const auto all = m_group->all_gather(has_remote ? 1 : 0);
+    if (std::find(all.begin(), all.end(), 1) == all.end()) return;
+    m_remote = std::make_unique<comm::remote_memory>(
+        *m_group,
+        [this](std::uint32_t in, std::uint64_t offset, std::size_t bytes) { return reached(in, offset, bytes); },
+        [](const std::string& why) { give_up("messages between nodes", why); });
+}
+
+std::byte* job::reached(std::uint32_t in, std::uint64_t offset, std::size_t bytes) const {
+    const auto own = [&](const part& what) {
+        return offset <= what.bytes && bytes <= what.bytes - offset
+                   ? what.peers[static_cast<std::size_t>(m_pe)] + offset
+                   : nullptr;
+    };
+    if (in == heap_part) return own(m_heap);
+    if (in == globals_part) return own(m_globals);
+    if (in == control_part) return own(m_control);
+    const auto lent = in - first_lent_part;
+    if (in < first_lent_part || lent >= places * loans) return nullptr;
+    const auto& memory = m_lent[lent / loans][lent % loans];
+    const auto has = memory ? memory->address().bytes : 0;
+    return offset <= has && bytes <= has - offset ? memory->memory() + offset : nullptr;
+}
+
+comm::remote_memory& job::messages(const char* call) const {
+    if (!m_remote) give_up(call, "shmem_finalize has been called, and a PE on another node is out of reach since then");
+    return *m_remote;
+}
+
+namespace {
+template <class Call> auto or_end(const char* name, Call call) {
+    try {
+        return call();
+    } catch (const std::exception& error) {
+        give_up(name, error.what());
+    }
+}
+} // namespace
+
+comm::remote_place job::remote(const void* address, int pe, const char* call) const {
+    const auto where = reinterpret_cast<std::uintptr_t>(address);
+    if (where - m_heap.first < m_heap.bytes) return {pe, heap_part, where - m_heap.first};
+    if (where - m_globals.first < m_globals.bytes) return {pe, globals_part, where - m_globals.first};
+    refuse(address, pe, call);
+}
+
+std::uint64_t job::change_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
+                                 std::uint64_t operand, std::uint64_t compared, int pe) const {
+    const auto where = remote(address, pe, call);
+    return or_end(call, [&] { return messages(call).change(where, what, word_bytes, operand, compared); });
+}
+
+void job::tell_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
+                      std::uint64_t operand, int pe) const {
+    const auto where = remote(address, pe, call);
+    or_end(call, [&] { messages(call).tell(where, what, word_bytes, operand); });
+}
+
+void job::quiet() const {
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    if (m_remote) or_end("shmem_quiet", [&] { m_remote->quiet(); });
+}
+
+members job::neighbours() const {
+    std::vector<int> near;
+    for (int pe = 0; pe < m_pes; ++pe)
+        if (!is_remote(pe)) near.push_back(pe);
+    const members found{near[0], near.size() > 1 ? near[1] - near[0] : 1, static_cast<int>(near.size())};
+    for (std::size_t i = 0; i < near.size(); ++i)
+        if (found.world(static_cast<int>(i)) != near[i]) return {m_pe, 1, 1};
+    return found;
 }
 
 /// What the variables of OpenSHMEM 1.5, section 8, ask for.
@@ -184,12 +287,10 @@ void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
             if (m_processes.size() <= pe) m_processes.emplace_back();
             continue;
         }
-        if (m_processes.size() <= pe) m_processes.emplace_back(all[pe].process);
         auto found = comm::shared_segment::open(all[pe]);
-        if (!found)
-            throw transfer_error(status::invalid_operation,
-                                 "the memory of PE " + std::to_string(pe) +
-                                     " cannot be reached: PEs on several nodes are not offered");
+        if (m_processes.size() <= pe)
+            m_processes.push_back(found ? comm::process_watch(all[pe].process) : comm::process_watch());
+        if (!found) continue; // on another node
         what.peers[pe] = found->memory();
         m_segments.push_back(std::move(found));
     }
@@ -267,15 +368,26 @@ void job::put(const char* call, void* target, const void* source, std::size_t by
     }
     if (is_distant(target)) {
         m_device->put(call, target, source, bytes, pe);
+    } else if (auto* const there = find(target, pe)) {
+        std::memmove(there, source, bytes);
+    } else if (is_remote(pe)) {
+        const auto where = remote(target, pe, call);
+        or_end(call, [&] { messages(call).write(where, source, bytes); });
     } else {
-        std::memmove(at(target, pe, call), source, bytes);
+        refuse(target, pe, call);
     }
 }
 
 void job::get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
     if (bytes == 0) return;
-    if (!is_distant(source)) {
-        store(call, target, at(source, pe, call), bytes);
+    if (const auto* const there = find(source, pe)) {
+        store(call, target, there, bytes);
+    } else if (!is_distant(source)) {
+        if (!is_remote(pe)) refuse(source, pe, call);
+        const auto where = remote(source, pe, call);
+        std::vector<std::byte> fetched(is_distant(target) ? bytes : 0);
+        or_end(call, [&] { messages(call).read(where, fetched.empty() ? target : fetched.data(), bytes); });
+        if (!fetched.empty()) store(call, target, fetched.data(), bytes);
     } else if (is_distant(target)) {
         std::vector<std::byte> fetched(bytes);
         m_device->get(call, fetched.data(), source, bytes, pe);
@@ -288,29 +400,139 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
 void job::finish() {
     if (the_job == nullptr || std::exchange(the_job->m_has_ended, true)) return;
     auto& ending = *the_job;
-    ending.meet({0, 1, ending.m_pes});
-    auto* const own = reinterpret_cast<control_line*>(ending.m_control.peers[static_cast<std::size_t>(ending.m_pe)]);
-    __atomic_store_n(&own[0].value, 1, __ATOMIC_RELEASE);
+    ending.meet_all();
+    ending.end_messages();
+    __atomic_store_n(static_cast<std::uint64_t*>(ending.control(ending.m_pe, 0)), 1, __ATOMIC_RELEASE);
     ending.end_device();
     ending.m_group.reset();
+    if (ending.m_ends_mpi_late) (void)end_mpi_of_program();
     if (ending.m_has_started_mpi && !ending.m_program_ends_mpi) comm::end_mpi();
 }
 
-std::uint64_t& job::note_of(int pe) const {
-    return reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)])[1].value;
+/// What all have sent has come when all are here.
+void job::end_messages() {
+    if (!m_remote) return;
+    or_end("shmem_finalize", [&] { (void)m_group->all_gather(0); });
+    m_remote.reset();
 }
 
-comm::segment_address& job::loan_of(loan what, int pe) const {
-    static_assert(sizeof(comm::segment_address) <= sizeof(control_line));
-    auto* const lines = reinterpret_cast<control_line*>(m_control.peers[static_cast<std::size_t>(pe)]);
-    return *reinterpret_cast<comm::segment_address*>(lines + first_loan + static_cast<std::size_t>(what));
+void* job::control(int pe, std::size_t line) const {
+    auto* const first = m_control.peers[static_cast<std::size_t>(pe)];
+    return first == nullptr ? nullptr : reinterpret_cast<control_line*>(first) + line;
 }
 
-void job::lend(const char* call, loan what, const void* source, std::size_t bytes) {
-    auto& shown = loan_of(what, m_pe);
+void job::read_control(int pe, std::size_t line, void* into, std::size_t bytes) const {
+    if (const auto* const there = control(pe, line)) {
+        std::memcpy(into, there, bytes);
+    } else {
+        or_end("a collective",
+               [&] { messages("a collective").read({pe, control_part, line * sizeof(control_line)}, into, bytes); });
+    }
+}
+
+std::size_t job::line_of(const meeting_place& place, std::size_t line) const {
+    return first_token + static_cast<std::size_t>(m_pes) + place.number * lines_of_place + line;
+}
+
+void job::tell_token(int pe, std::size_t line, std::uint64_t value) const {
+    if (auto* const there = control(pe, line)) {
+        __atomic_store_n(static_cast<std::uint64_t*>(there), value, __ATOMIC_RELEASE);
+    } else {
+        or_end("a collective", [&] {
+            messages("a collective")
+                .tell({pe, control_part, line * sizeof(control_line)}, word_operation::set, sizeof value, value);
+        });
+    }
+}
+
+void job::wait_for_token(std::size_t line, std::uint64_t value) {
+    const auto* const seen = static_cast<const std::uint64_t*>(control(m_pe, line));
+    wait([&] { return __atomic_load_n(seen, __ATOMIC_ACQUIRE) >= value; });
+}
+
+/// A dissemination barrier: in each round one PE tells this one how many meetings in this place it has begun.
+void job::meet(const members& who, meeting_place& place) {
+    quiet();
+    const int own = who.index_of(m_pe);
+    const auto now = ++place.meetings;
+    auto line = line_of(place, first_round_line);
+    for (int distance = 1; distance < who.size; distance *= 2, ++line) {
+        tell_token(who.world((own + distance) % who.size), line, now);
+        wait_for_token(line, now);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/// The same without a place: PEs count what they have sent to each other one, as any two of them meet in the same order
+/// on both sides.
+void job::meet_set(const members& who) {
+    quiet();
+    const int own = who.index_of(m_pe);
+    for (int distance = 1; distance < who.size; distance *= 2) {
+        const int to = who.world((own + distance) % who.size), from = who.world((own + who.size - distance) % who.size);
+        tell_token(to, first_token + static_cast<std::size_t>(m_pe), ++m_sent[static_cast<std::size_t>(to)]);
+        wait_for_token(first_token + static_cast<std::size_t>(from), ++m_expected[static_cast<std::size_t>(from)]);
+    }
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
+/// Each PE says which places it has free; the first that all have is taken. While one thread of a PE looks for a place,
+/// others have nothing to offer, and all of those try again.
+bool job::make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made) {
+    const bool joins = of.index_of(m_pe) >= 0;
+    for (;;) {
+        std::unique_lock looking(m_places_mutex, std::defer_lock);
+        place_offer mine;
+        mine.is_busy = joins && !looking.try_lock() ? 1 : 0;
+        for (std::size_t i = 0; i < mine.free.size(); ++i) mine.free[i] = ~m_taken_places[i].load();
+        std::memcpy(control(m_pe, line_of(at, offer_line)), &mine, sizeof mine);
+        meet(parent, at);
+        place_offer common;
+        common.free.fill(~std::uint64_t{0});
+        for (int i = 0; i < of.size; ++i) {
+            place_offer theirs;
+            read_control(of.world(i), line_of(at, offer_line), &theirs, sizeof theirs);
+            common.is_busy |= theirs.is_busy;
+            for (std::size_t k = 0; k < common.free.size(); ++k) common.free[k] &= theirs.free[k];
+        }
+        std::uint32_t found = places;
+        for (std::uint32_t k = 0; k < places && found == places; ++k)
+            if ((common.free[k / 64] >> k % 64 & 1) != 0) found = k;
+        const bool is_found = common.is_busy == 0 && found != places;
+        if (is_found && joins) {
+            m_taken_places[found / 64].fetch_or(std::uint64_t{1} << found % 64);
+            made.number = found;
+            made.meetings = 0;
+            // Nobody of the team that was here before tells anything more.
+            for (std::size_t round = first_round_line; round < lines_of_place; ++round)
+                std::memset(control(m_pe, line_of(made, round)), 0, line);
+        }
+        meet(parent, at);
+        if (common.is_busy == 0) return is_found;
+    }
+}
+
+void job::give_place(meeting_place& place) {
+    for (auto& lent : m_lent[place.number]) lent.reset();
+    m_taken_places[place.number / 64].fetch_and(~(std::uint64_t{1} << place.number % 64));
+}
+
+void job::note(const meeting_place& place, std::uint64_t value) {
+    *static_cast<std::uint64_t*>(control(m_pe, line_of(place, note_line))) = value;
+}
+
+std::uint64_t job::note_of(const meeting_place& place, int pe) const {
+    std::uint64_t value = 0;
+    read_control(pe, line_of(place, note_line), &value, sizeof value);
+    return value;
+}
+
+void job::lend(const char* call, meeting_place& place, loan what, const void* source, std::size_t bytes) {
+    const auto which = static_cast<std::size_t>(what);
+    auto& shown = *static_cast<comm::segment_address*>(control(m_pe, line_of(place, first_loan_line + which)));
     shown.bytes = 0;
     if (bytes == 0 || find(source, m_pe) != nullptr) return;
-    auto& lent = m_lent[static_cast<std::size_t>(what)];
+    auto& lent = m_lent[place.number][which];
     if (!lent || lent->address().bytes < bytes) lent = comm::shared_segment::create(bytes);
     if (is_distant(source)) {
         m_device->get(call, lent->memory(), source, bytes, m_pe);
@@ -320,49 +542,41 @@ void job::lend(const char* call, loan what, const void* source, std::size_t byte
     shown = lent->address();
 }
 
-const void* job::borrow(loan what, const void* source, int pe, const char* call) {
+const std::byte* job::borrow(meeting_place& place, loan what, const void* source, std::size_t offset, std::size_t bytes,
+                             int pe, const char* call) {
     if (pe < 0 || pe >= m_pes) refuse(source, pe, call);
-    const auto& shown = loan_of(what, pe);
-    if (shown.bytes == 0) return at(source, pe, call);
-    if (pe == m_pe) return is_distant(source) ? m_lent[static_cast<std::size_t>(what)]->memory() : source;
-    auto& all = m_borrowed[static_cast<std::size_t>(what)];
+    const auto which = static_cast<std::size_t>(what);
+    const auto* const first = static_cast<const std::byte*>(source) + offset;
+    comm::segment_address shown;
+    read_control(pe, line_of(place, first_loan_line + which), &shown, sizeof shown);
+    if (is_remote(pe)) {
+        thread_local std::vector<std::byte> fetched;
+        fetched.resize(bytes);
+        const auto lent = first_lent_part + place.number * static_cast<std::uint32_t>(loans) +
+                          static_cast<std::uint32_t>(which);
+        const auto where = shown.bytes != 0 ? comm::remote_place{pe, lent, offset} : remote(first, pe, call);
+        or_end(call, [&] { messages(call).read(where, fetched.data(), bytes); });
+        return fetched.data();
+    }
+    if (shown.bytes == 0) return static_cast<const std::byte*>(at(first, pe, call));
+    if (pe == m_pe) return is_distant(source) ? m_lent[place.number][which]->memory() + offset : first;
+    auto& all = place.borrowed[which];
     all.resize(static_cast<std::size_t>(m_pes));
     auto& known = all[static_cast<std::size_t>(pe)];
     if (!known || known->address().key != shown.key) {
         known = comm::shared_segment::open(shown);
         if (!known) give_up(call, "the memory of PE " + std::to_string(pe) + " cannot be reached");
     }
-    return known->memory();
-}
-
-std::uint64_t& job::token(int at, int from) const {
-    return reinterpret_cast<control_line*>(
-               m_control.peers[static_cast<std::size_t>(at)])[first_token + static_cast<std::size_t>(from)]
-        .value;
-}
-
-/// A dissemination barrier whose rounds need no memory of their own: PEs count what they have sent to each other one,
-/// as any two of them meet in the same order on both sides.
-void job::meet(const members& who) {
-    const int own = who.index_of(m_pe);
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    for (int distance = 1; distance < who.size; distance *= 2) {
-        const int to = who.world((own + distance) % who.size), from = who.world((own + who.size - distance) % who.size);
-        __atomic_store_n(&token(to, m_pe), ++m_sent[static_cast<std::size_t>(to)], __ATOMIC_RELEASE);
-        const auto expected = ++m_expected[static_cast<std::size_t>(from)];
-        auto& seen = token(m_pe, from);
-        wait([&] { return __atomic_load_n(&seen, __ATOMIC_ACQUIRE) >= expected; });
-    }
-    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+    return known->memory() + offset;
 }
 
 void job::pause(unsigned times) {
     ::sched_yield();
     if (times % 256 != 0) return;
     for (int pe = 0; pe < m_pes; ++pe) {
-        const auto* const other = reinterpret_cast<const control_line*>(m_control.peers[static_cast<std::size_t>(pe)]);
-        if (pe != m_pe && m_processes[static_cast<std::size_t>(pe)].is_gone() &&
-            __atomic_load_n(&other[0].value, __ATOMIC_ACQUIRE) == 0)
+        const auto* const has_left = static_cast<const std::uint64_t*>(control(pe, 0));
+        if (pe != m_pe && has_left != nullptr && m_processes[static_cast<std::size_t>(pe)].is_gone() &&
+            __atomic_load_n(has_left, __ATOMIC_ACQUIRE) == 0)
             give_up("waiting", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
     }
     if (times > 4096) ::usleep(50); // who waits for long leaves the processor to the others
@@ -375,13 +589,13 @@ void* job::allocate(std::size_t bytes, std::size_t alignment) {
         if (const auto offset = m_allocator.take(bytes, alignment))
             found = reinterpret_cast<void*>(m_heap.first + *offset); // NOLINT
     }
-    if (bytes != 0) meet({0, 1, m_pes});
+    if (bytes != 0) meet_all();
     return found;
 }
 
 void job::free(void* address) {
     if (address == nullptr) return;
-    meet({0, 1, m_pes});
+    meet_all();
     const auto where = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard lock(m_mutex);
     const auto range = where - m_heap.first < m_heap.bytes ? m_allocator.find(where - m_heap.first) : std::nullopt;

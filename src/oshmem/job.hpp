@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PEs of an OpenSHMEM program on one node: memory that all have mapped, and meeting one another.
+// The PEs of an OpenSHMEM program: memory that those of one node have mapped, messages to others, and meeting one
+// another.
 #pragma once
 
 #include "comm/process_group.hpp"
 #include "comm/process_watch.hpp"
+#include "comm/remote_memory.hpp"
 #include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 #include "oshmem/device_heap.hpp"
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -33,8 +36,23 @@ struct members {
     }
 };
 
+/// What is lent of one of these while the others borrow it.
+enum class loan { source, target };
+inline constexpr std::size_t loans = 2;
+
+/// Where the PEs of a team meet: a number that is free on all of them, so that threads may meet in several teams at
+/// once.
+struct meeting_place {
+    std::uint32_t number = 0;
+    std::uint64_t meetings = 0;
+    std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> borrowed{}; // by PE
+};
+
 /// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.
 [[noreturn]] void give_up(const char* call, const std::string& why);
+
+/// As if nothing had delayed it.
+int end_mpi_of_program();
 
 class job {
   public:
@@ -48,8 +66,8 @@ class job {
     static void finish();
     /// The program initialises MPI. Whether this library has done so already, for itself.
     [[nodiscard]] static bool shares_mpi();
-    /// The program ends MPI, perhaps before this: nothing here needs it any more.
-    static void mpi_ends();
+    /// The program ends MPI, perhaps before this. False if messages to other nodes need it: then finish() ends it.
+    [[nodiscard]] static bool mpi_may_end();
     /// Ends all PEs.
     [[noreturn]] static void exit_all(int status);
 
@@ -68,10 +86,32 @@ class job {
         const auto where = reinterpret_cast<std::uintptr_t>(address);
         if (static_cast<unsigned>(pe) >= static_cast<unsigned>(m_pes)) return nullptr;
         for (const auto* const part : {&m_heap, &m_globals, &m_device_part})
-            if (where - part->first < part->bytes)
-                return part->peers[static_cast<std::size_t>(pe)] + (where - part->first);
+            if (where - part->first < part->bytes) {
+                auto* const first = part->peers[static_cast<std::size_t>(pe)];
+                return first != nullptr ? first + (where - part->first) : nullptr;
+            }
         return nullptr;
     }
+    /// Whether PE `pe` is on another node, so that only messages reach its memory.
+    [[nodiscard]] bool is_remote(int pe) const {
+        return static_cast<unsigned>(pe) < static_cast<unsigned>(m_pes) &&
+               m_heap.peers[static_cast<std::size_t>(pe)] == nullptr;
+    }
+    /// Where messages find `address` of such a PE. Ends the job for any other address or PE.
+    [[nodiscard]] comm::remote_place remote(const void* address, int pe, const char* call) const;
+    /// What the word was before.
+    std::uint64_t change_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
+                                std::uint64_t operand, std::uint64_t compared, int pe) const;
+    /// Does not wait.
+    void tell_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
+                     std::uint64_t operand, int pe) const;
+    /// What this PE has put is there.
+    void quiet() const;
+    [[nodiscard]] bool is_symmetric(const void* address) const {
+        return find(address, m_pe) != nullptr || is_distant(address);
+    }
+    /// The PEs of this one's node, this one alone if the others do not come at one distance.
+    [[nodiscard]] members neighbours() const;
 
     /// Whether an address is in the heap of the device's own memory, which no load or store reaches. Then device() is
     /// to be asked.
@@ -95,17 +135,31 @@ class job {
     /// PE if on one.
     [[nodiscard]] device_heap& need_device();
 
-    /// All of `who` have come, and what they stored before is visible.
-    void meet(const members& who);
+    /// All of `who` have come, and what they stored before is visible. One thread at a time in one place.
+    void meet(const members& who, meeting_place& place);
+    /// For active sets, which have no place of their own: one thread of a PE at a time.
+    void meet_set(const members& who);
+    /// Over all PEs.
+    void meet_all() { meet(world(), m_world_place); }
+    [[nodiscard]] members world() const { return {0, 1, m_pes}; }
+    [[nodiscard]] meeting_place& world_place() { return m_world_place; }
+    [[nodiscard]] meeting_place& set_place() { return m_set_place; }
+    /// Of the place of a node's PEs.
+    static constexpr std::uint32_t shared_number = 2;
+    /// Makes a place for `of`, if this PE is one of them. Collective over `parent`. False if there is none left.
+    [[nodiscard]] bool make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made);
+    void give_place(meeting_place& place);
+
     /// A word of this PE that the others read between two meetings.
-    [[nodiscard]] std::uint64_t& note() const { return note_of(m_pe); }
-    [[nodiscard]] std::uint64_t& note_of(int pe) const;
+    void note(const meeting_place& place, std::uint64_t value);
+    [[nodiscard]] std::uint64_t note_of(const meeting_place& place, int pe) const;
 
     /// What the others read of `bytes` at `source` between two meetings, by borrow(). Memory that is not symmetric is
     /// copied to where they can: programs hand such to collectives.
-    enum class loan { source, target };
-    void lend(const char* call, loan what, const void* source, std::size_t bytes);
-    [[nodiscard]] const void* borrow(loan what, const void* source, int pe, const char* call);
+    void lend(const char* call, meeting_place& place, loan what, const void* source, std::size_t bytes);
+    /// `bytes` at `offset` of what that PE has lent; valid until the thread borrows again.
+    [[nodiscard]] const std::byte* borrow(meeting_place& place, loan what, const void* source, std::size_t offset,
+                                          std::size_t bytes, int pe, const char* call);
 
     /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
     template <class Holds> void wait(Holds holds) {
@@ -132,11 +186,19 @@ class job {
     void end_device();
     void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
-    [[nodiscard]] std::uint64_t& token(int at, int from) const;
-    [[nodiscard]] comm::segment_address& loan_of(loan what, int pe) const;
+    [[nodiscard]] std::byte* reached(std::uint32_t part, std::uint64_t offset, std::size_t bytes) const;
+    void reach_others();
+    [[nodiscard]] comm::remote_memory& messages(const char* call) const;
+    void end_messages();
+    /// A line of a PE's control memory; null if it is on another node.
+    [[nodiscard]] void* control(int pe, std::size_t line) const;
+    void read_control(int pe, std::size_t line, void* into, std::size_t bytes) const;
+    [[nodiscard]] std::size_t line_of(const meeting_place& place, std::size_t line) const;
+    void tell_token(int pe, std::size_t line, std::uint64_t value) const;
+    void wait_for_token(std::size_t line, std::uint64_t value);
 
     std::unique_ptr<comm::process_group> m_group;
-    bool m_has_started_mpi = false, m_program_ends_mpi = false, m_has_ended = false;
+    bool m_has_started_mpi = false, m_program_ends_mpi = false, m_ends_mpi_late = false, m_has_ended = false;
     int m_pe = 0, m_pes = 1;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
     part m_heap, m_globals, m_control, m_device_part;
@@ -146,10 +208,14 @@ class job {
     std::vector<comm::process_watch> m_processes;
     std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
-    std::vector<std::uint64_t> m_sent, m_expected; // tokens, by PE
-    static constexpr std::size_t loans = 2;
-    std::array<std::unique_ptr<comm::shared_segment>, loans> m_lent;
-    std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> m_borrowed; // by PE
+    std::vector<std::uint64_t> m_sent, m_expected; // tokens of active sets, by PE
+    static constexpr std::uint32_t places = 256;
+    meeting_place m_set_place{.number = 0}, m_world_place{.number = 1};
+    std::mutex m_places_mutex; // held by the thread that looks for a place
+    std::array<std::atomic<std::uint64_t>, places / 64> m_taken_places{};
+    // By place: a thread that serves messages reads them, too, between two meetings.
+    std::array<std::array<std::unique_ptr<comm::shared_segment>, loans>, places> m_lent;
+    std::unique_ptr<comm::remote_memory> m_remote; // null where all PEs are on one node
 };
 
 } // namespace causeway::oshmem

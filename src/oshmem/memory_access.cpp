@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Puts, gets and atomics: loads and stores in memory that this PE has mapped, and what libcauseway does in a device's.
+// Puts, gets and atomics: loads and stores in memory that this PE has mapped, messages to other nodes, and what
+// libcauseway does in a device's memory.
 #include "oshmem/remote_word.hpp"
 #include "oshmem/teams.hpp"
 
@@ -47,7 +48,7 @@ template <std::size_t Bytes> void put_strided(const char* call, void* target, co
     auto& all = job::required(call);
     auto* const to = static_cast<std::byte*>(target);
     const auto* const from = static_cast<const std::byte*>(source);
-    if (all.is_distant(target) || all.is_distant(source)) {
+    if (all.is_distant(target) || all.is_distant(source) || all.is_remote(pe)) {
         for_each_element<Bytes>(to, from, tst, sst, count,
                                 [&](std::byte* t, const std::byte* s) { all.put(call, t, s, Bytes, pe); });
     } else {
@@ -61,7 +62,7 @@ template <std::size_t Bytes> void get_strided(const char* call, void* target, co
     auto& all = job::required(call);
     auto* const to = static_cast<std::byte*>(target);
     const auto* const from = static_cast<const std::byte*>(source);
-    if (all.is_distant(target) || all.is_distant(source)) {
+    if (all.is_distant(target) || all.is_distant(source) || all.is_remote(pe)) {
         for_each_element<Bytes>(to, from, tst, sst, count,
                                 [&](std::byte* t, const std::byte* s) { all.get(call, t, s, Bytes, pe); });
     } else {
@@ -75,6 +76,11 @@ void signal(const char* call, std::uint64_t* word, std::uint64_t value, int oper
     const bool adds = operation == SHMEM_SIGNAL_ADD;
     if (all.is_distant(word)) {
         all.device().signal(call, word, value, adds, pe);
+        return;
+    }
+    if (all.is_remote(pe)) {
+        all.tell_remote(call, adds ? causeway::oshmem::word_operation::add : causeway::oshmem::word_operation::set,
+                        sizeof value, word, value, pe);
         return;
     }
     auto* const there = static_cast<std::uint64_t*>(all.at(word, pe, call));
@@ -104,10 +110,11 @@ extern "C" {
 
 void shmem_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 void shmem_ctx_fence(shmem_ctx_t) { shmem_fence(); }
-void shmem_quiet(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+void shmem_quiet(void) { job::required("shmem_quiet").quiet(); }
 void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
 
-// Everything is there when a call returns, so that the forms that need not wait are the same.
+// What a call has read is there when it returns, and what it has written, too, or on its way in order, so that the
+// forms that need not wait are the same.
 #define RMA(NAME, TYPE)                                                                                                \
     void shmem_##NAME##_put(TYPE* t, const TYPE* s, size_t n, int pe) {                                                \
         put("shmem_" #NAME "_put", t, s, n * sizeof(TYPE), pe);                                                        \

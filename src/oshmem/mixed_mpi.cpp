@@ -23,6 +23,8 @@ int start(int* argc, char*** argv, int* provided) {
 
 } // namespace
 
+int causeway::oshmem::end_mpi_of_program() { return next("MPI_Finalize", &PMPI_Finalize)(); }
+
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
@@ -33,8 +35,8 @@ int MPI_Init(int* argc, char*** argv) {
 int MPI_Init_thread(int* argc, char*** argv, int, int* provided) { return start(argc, argv, provided); }
 
 int MPI_Finalize(void) {
-    job::mpi_ends();
-    return next("MPI_Finalize", &PMPI_Finalize)();
+    if (!job::mpi_may_end()) return MPI_SUCCESS; // ended with the job
+    return causeway::oshmem::end_mpi_of_program();
 }
 
 } // extern "C"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word of a PE on which atomics work, in memory that processors reach or in a device's own.
+// A word of a PE on which atomics work, in memory that processors reach, on another node, or in a device's own.
 #pragma once
 
 #include "oshmem/job.hpp"
@@ -13,7 +13,8 @@ template <class Bits> class remote_word {
     /// Ends the job for an address that is not symmetric.
     remote_word(const char* call, const void* address, int pe)
         : m_all(job::required(call)), m_call(call), m_address(address), m_pe(pe),
-          m_near(m_all.is_distant(address) ? nullptr : static_cast<Bits*>(m_all.at(address, pe, call))) {}
+          m_near(m_all.is_distant(address) || m_all.is_remote(pe) ? nullptr
+                                                                  : static_cast<Bits*>(m_all.at(address, pe, call))) {}
 
     [[nodiscard]] Bits load() const {
         return m_near != nullptr ? __atomic_load_n(m_near, __ATOMIC_SEQ_CST) : there(word_operation::fetch);
@@ -22,7 +23,7 @@ template <class Bits> class remote_word {
         if (m_near != nullptr) {
             __atomic_store_n(m_near, value, __ATOMIC_SEQ_CST);
         } else {
-            there(word_operation::set, value);
+            tell(word_operation::set, value);
         }
     }
     [[nodiscard]] Bits exchange(Bits value) const {
@@ -53,7 +54,17 @@ template <class Bits> class remote_word {
     }
 
   private:
+    void tell(word_operation what, Bits operand) const {
+        if (m_all.is_distant(m_address)) {
+            there(what, operand);
+        } else {
+            m_all.tell_remote(m_call, what, sizeof(Bits), m_address, operand, m_pe);
+        }
+    }
     Bits there(word_operation what, Bits operand = 0, Bits compared = 0) const {
+        if (!m_all.is_distant(m_address))
+            return static_cast<Bits>(
+                m_all.change_remote(m_call, what, sizeof(Bits), m_address, operand, compared, m_pe));
         return static_cast<Bits>(m_all.device().atomic(m_call, what, sizeof(Bits), m_address, operand, compared, m_pe));
     }
 
@@ -61,7 +72,7 @@ template <class Bits> class remote_word {
     const char* m_call;
     const void* m_address;
     int m_pe;
-    Bits* m_near; // null in a device's own memory
+    Bits* m_near; // null in a device's own memory and on other nodes
 };
 
 } // namespace causeway::oshmem

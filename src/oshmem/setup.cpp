@@ -23,7 +23,9 @@ int thread_level = SHMEM_THREAD_SINGLE;
 
 void start() {
     job::start();
-    causeway_shmem_world.who = causeway_shmem_shared.who = {0, 1, job::instance().pes()};
+    causeway_shmem_world.who = job::instance().world();
+    causeway_shmem_shared.who = job::instance().neighbours();
+    causeway_shmem_shared.place.number = job::shared_number;
 }
 
 device_heap& device(const char* call) {
@@ -64,7 +66,7 @@ int shmem_n_pes(void) { return job::required("shmem_n_pes").pes(); }
 int shmem_pe_accessible(int pe) { return pe >= 0 && pe < job::required("shmem_pe_accessible").pes() ? 1 : 0; }
 int shmem_addr_accessible(const void* address, int pe) {
     const auto& all = job::required("shmem_addr_accessible");
-    return all.find(address, pe) != nullptr || (all.is_distant(address) && pe >= 0 && pe < all.pes()) ? 1 : 0;
+    return all.is_symmetric(address) && pe >= 0 && pe < all.pes() ? 1 : 0;
 }
 void* shmem_ptr(const void* address, int pe) { return job::required("shmem_ptr").find(address, pe); }
 
@@ -82,7 +84,7 @@ void* shmem_calloc(size_t count, size_t size) {
     if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
     auto* const made = all.allocate(bytes, 1);
     if (made != nullptr) std::memset(made, 0, bytes);
-    if (bytes != 0) all.meet({0, 1, all.pes()});
+    if (bytes != 0) all.meet_all();
     return made;
 }
 void* shmem_align(size_t alignment, size_t size) {
@@ -137,17 +139,20 @@ int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int siz
     if (parent == nullptr) return -1;
     const auto& above = parent->who;
     const auto last = static_cast<long long>(first) + static_cast<long long>(size - 1) * stride;
-    const bool is_valid = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 &&
-                          last < above.size;
-    if (is_valid) {
-        const members who{above.world(first), size == 1 ? 1 : stride * above.stride, size};
-        if (who.index_of(all.pe()) >= 0) {
-            *made = new causeway_shmem_team{who, {}};
-            if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 && config != nullptr) (*made)->config = *config;
-        }
+    bool is_made = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 &&
+                   last < above.size;
+    if (!is_made) {
+        all.meet(above, place_of(parent));
+        return -1;
     }
-    all.meet(above);
-    return is_valid ? 0 : -1;
+    const members who{above.world(first), size == 1 ? 1 : stride * above.stride, size};
+    meeting_place place;
+    is_made = all.make_place(above, place_of(parent), who, place);
+    if (is_made && who.index_of(all.pe()) >= 0) {
+        *made = new causeway_shmem_team{who, std::move(place), {}};
+        if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 && config != nullptr) (*made)->config = *config;
+    }
+    return is_made ? 0 : -1;
 }
 
 int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config_t* xconfig, long xmask,
@@ -176,7 +181,9 @@ int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config
 
 void shmem_team_destroy(shmem_team_t team) {
     if (team == nullptr || team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED) return;
-    job::required("shmem_team_destroy").meet(team->who);
+    auto& all = job::required("shmem_team_destroy");
+    all.meet(team->who, team->place);
+    all.give_place(team->place);
     delete team;
 }
 

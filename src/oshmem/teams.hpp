@@ -8,8 +8,14 @@
 
 struct causeway_shmem_team {
     causeway::oshmem::members who;
+    causeway::oshmem::meeting_place place;
     shmem_team_config_t config;
 };
+
+/// Of all PEs, they have one place that calls without a team meet in, too.
+inline causeway::oshmem::meeting_place& place_of(shmem_team_t team) {
+    return team == SHMEM_TEAM_WORLD ? causeway::oshmem::job::instance().world_place() : team->place;
+}
 
 /// Everything is complete when a call returns, so that a context has nothing to keep apart. It numbers PEs as its
 /// team does.

@@ -4,12 +4,26 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profiled.c complex_sums.cpp)
+foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profiled.c threads_of_teams.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
       ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program} ${pes})
     set_tests_properties(oshmem.${name}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
+  endforeach()
+endforeach()
+# The same where PEs, or pairs of them, are on nodes of their own.
+add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
+target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+foreach(program ring boundaries every_call fair private_memory threads_of_teams)
+  foreach(nodes 2.1 4.1 4.2)
+    string(REPLACE "." ";" pes ${nodes})
+    list(POP_BACK pes on_node)
+    set(test oshmem.${program}.nodes.${nodes})
+    add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+      ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c ${pes})
+    set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS ${pes}
+      ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>;PROCESSES_PER_NODE=${on_node}")
   endforeach()
 endforeach()
 # Device memory that is the host's; that others reach over a link, or not at all.
@@ -42,3 +56,7 @@ set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCES
 add_test(NAME oshmem.with_mpi COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/with_mpi.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPI_C_COMPILER} ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/with_mpi.c)
 set_tests_properties(oshmem.with_mpi PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)
+add_test(NAME oshmem.with_mpi.nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/with_mpi.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPI_C_COMPILER} ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/with_mpi.c)
+set_tests_properties(oshmem.with_mpi.nodes PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+  ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:pretend_nodes>)
