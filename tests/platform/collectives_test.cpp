@@ -265,7 +265,8 @@ TEST_F(collectives, whose_step_fails_deliver_nothing_and_the_next_finish_says_so
             const event_handle event(event_list()[i]);
             EXPECT_EQ(clWaitForEvents(1, &event_list()[i]), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST);
         }
-        for (std::size_t i = 0; i < devices().size(); ++i)
+        // With more devices than parts the others' queues have no part in it.
+        for (std::size_t i = 0; i < std::min<std::size_t>(parts, devices().size()); ++i)
             EXPECT_EQ(clFinish(queue(i)), CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST) << "queue " << i;
     }
     for (cl_uint i = 0; i < parts; ++i) {
