@@ -36,6 +36,7 @@ struct driver_context {
     [[nodiscard]] const cl_icd_dispatch& calls() const { return *from->calls; }
     [[nodiscard]] std::vector<cl_device_id> raw_devices() const {
         std::vector<cl_device_id> raws;
+        raws.reserve(devices.size());
         for (const auto* device : devices) raws.push_back(device->raw);
         return raws;
     }

@@ -185,6 +185,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
 
     if (m_link) {
         std::vector<heap_window> windows;
+        windows.reserve(ready.size());
         for (const auto& each : ready) windows.push_back(each.window);
         m_link->connect(windows, is_near);
     }

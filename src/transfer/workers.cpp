@@ -307,7 +307,7 @@ void work_for(const std::shared_ptr<crew>& team, const thread_habits& habits, bo
 
 class worker_threads final : public worker_pool, private progress_source {
   public:
-    worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads, std::chrono::nanoseconds patience)
+    worker_threads(const std::shared_ptr<mailbox>& inbox, unsigned io_threads, std::chrono::nanoseconds patience)
         : m_io_threads(io_threads), m_files(std::make_shared<crew>(inbox, patience, called_by_engine, io_threads)),
           // Who has taken one of these may not be back for any time, and their number is not limited.
           m_streams(std::make_shared<crew>(inbox, std::chrono::nanoseconds(0), unlimited, unlimited)) {}
@@ -443,9 +443,9 @@ class worker_threads final : public worker_pool, private progress_source {
 
 } // namespace
 
-std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads,
+std::unique_ptr<worker_pool> make_worker_threads(const std::shared_ptr<mailbox>& inbox, unsigned io_threads,
                                                  std::chrono::nanoseconds patience) {
-    return std::make_unique<worker_threads>(std::move(inbox), io_threads, patience);
+    return std::make_unique<worker_threads>(inbox, io_threads, patience);
 }
 
 } // namespace causeway::transfer

@@ -35,6 +35,7 @@ class worker_pool {
     /// The same, where whoever drives the engine would only wait: it takes a share itself. `here` does the job without
     /// waiting for a disk, or returns nothing; then an I/O thread does `job`.
     using attempt = std::function<std::optional<outcome>()>;
+    // NOLINTNEXTLINE(performance-unnecessary-value-param): pools that share the work keep it
     virtual void run_shared(const job_origin& from, work job, attempt here, step& done) {
         (void)here;
         run(from, std::move(job), done);
@@ -50,7 +51,7 @@ class worker_pool {
 /// Starts `io_threads` threads when first needed, and two more for other devices if one device has all of them. A
 /// thread that has worked looks for more for `patience` before it sleeps. The destructor waits for jobs that have
 /// begun, but not for those of run_waiting().
-[[nodiscard]] std::unique_ptr<worker_pool> make_worker_threads(std::shared_ptr<mailbox> inbox, unsigned io_threads,
-                                                               std::chrono::nanoseconds patience = {});
+[[nodiscard]] std::unique_ptr<worker_pool>
+make_worker_threads(const std::shared_ptr<mailbox>& inbox, unsigned io_threads, std::chrono::nanoseconds patience = {});
 
 } // namespace causeway::transfer
