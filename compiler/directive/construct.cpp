@@ -157,6 +157,62 @@ const VarDecl* root_of(const Expr* expression) {
     return nullptr;
 }
 
+namespace {
+
+/// All variables that the value may point into.
+void add_roots(const Expr* value, std::set<const VarDecl*>& into) {
+    value = value->IgnoreParenCasts();
+    if (const auto* choice = dyn_cast<ConditionalOperator>(value)) {
+        add_roots(choice->getTrueExpr(), into);
+        add_roots(choice->getFalseExpr(), into);
+    } else if (const auto* list = dyn_cast<InitListExpr>(value)) {
+        for (const auto* each : list->inits()) add_roots(each, into);
+    } else if (const auto* call = dyn_cast<CallExpr>(value)) {
+        for (const auto* each : call->arguments())
+            if (each->getType()->isPointerType()) add_roots(each, into);
+    } else if (const auto* binary = dyn_cast<BinaryOperator>(value);
+               binary && (binary->isAssignmentOp() || binary->getOpcode() == BO_Comma)) {
+        add_roots(binary->getRHS(), into);
+    } else if (const auto* root = root_of(value)) {
+        into.insert(root);
+    }
+}
+
+bool holds_pointer(QualType type) {
+    while (const auto* array = type->getAsArrayTypeUnsafe()) type = array->getElementType();
+    return type->isPointerType();
+}
+
+} // namespace
+
+pointees::pointees(const Stmt* region) {
+    walk(region, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each)) {
+            for (const auto* one : declaration->decls())
+                if (const auto* variable = dyn_cast<VarDecl>(one);
+                    variable && variable->getInit() && holds_pointer(variable->getType()))
+                    add_roots(variable->getInit(), m_direct[variable]);
+        } else if (const auto* binary = dyn_cast<BinaryOperator>(each);
+                   binary && binary->getOpcode() == BO_Assign && binary->getType()->isPointerType()) {
+            if (const auto* root = root_of(binary->getLHS())) add_roots(binary->getRHS(), m_direct[root]);
+        }
+        return true;
+    });
+}
+
+std::set<const VarDecl*> pointees::reached(const VarDecl* root) const {
+    std::set<const VarDecl*> found = {root};
+    std::vector<const VarDecl*> open = {root};
+    while (!open.empty()) {
+        const auto direct = m_direct.find(open.back());
+        open.pop_back();
+        if (direct == m_direct.end()) continue;
+        for (const auto* each : direct->second)
+            if (found.insert(each).second) open.push_back(each);
+    }
+    return found;
+}
+
 std::vector<global_use> globals_of(const FunctionDecl* function) {
     const FunctionDecl* definition = nullptr;
     if (!function->hasBody(definition)) return {};

@@ -12,6 +12,7 @@
 #include <deque>
 #include <functional>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -56,6 +57,17 @@ struct access {
 };
 /// All uses in `statement`, nested directives' clauses left out.
 std::vector<access> accesses_in(const clang::Stmt* statement);
+
+/// Which variables the pointers of a region may point into, by what it assigns to them. Built of its whole text.
+class pointees {
+  public:
+    explicit pointees(const clang::Stmt* region);
+    /// `root` itself, and all that is reached through it.
+    std::set<const clang::VarDecl*> reached(const clang::VarDecl* root) const;
+
+  private:
+    std::map<const clang::VarDecl*, std::set<const clang::VarDecl*>> m_direct;
+};
 
 /// A variable at file scope that a function uses, or one that it calls.
 struct global_use {

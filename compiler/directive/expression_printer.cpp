@@ -50,10 +50,14 @@ std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable
 
 std::string expression_printer::space_of(const Expr* pointer) const {
     const auto* root = root_of(pointer);
-    if (!root) return "__global";
-    if (const auto found = m_spaces.find(root); found != m_spaces.end()) return found->second;
-    if (const auto found = m_names.find(root); found != m_names.end()) return found->second.on_device ? "__global" : "";
-    return is_thread_memory(root->getType()) ? "" : "__global";
+    return root ? known_space_of(root).value_or("__global") : "__global";
+}
+
+std::optional<std::string> expression_printer::known_space_of(const VarDecl* variable) const {
+    if (const auto found = m_spaces.find(variable); found != m_spaces.end()) return found->second;
+    if (const auto found = m_names.find(variable); found != m_names.end())
+        return found->second.on_device ? "__global" : "";
+    return is_thread_memory(variable->getType()) ? std::optional<std::string>("") : std::nullopt;
 }
 
 std::map<const VarDecl*, naming>::const_iterator expression_printer::named(const VarDecl* variable) const {

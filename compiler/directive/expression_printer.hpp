@@ -4,6 +4,7 @@
 #include "type_printer.hpp"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -37,6 +38,8 @@ class expression_printer {
 
     /// "" for memory of the thread, "__global" else.
     std::string space_of(const clang::Expr* pointer) const;
+    /// The same of a variable, where that does not need the text before it.
+    std::optional<std::string> known_space_of(const clang::VarDecl* variable) const;
     void set_space(const clang::VarDecl* pointer, const std::string& space) { m_spaces[pointer] = space; }
 
     /// A function to be written, and which of its pointers are into memory of the thread.

@@ -109,7 +109,8 @@ const loop_node* kernel_writer::only_inner(const loop_node& node) const {
         return nullptr;
     const auto* inner = node.inner.front();
     const auto spread = levels_of(*inner);
-    if (!spread.lanes || !inner->reductions.empty() || !inner->inner.empty()) return nullptr;
+    if (!spread.lanes || !inner->reductions.empty() || !inner->inner.empty() || changes_what_all_read(*inner))
+        return nullptr;
     const auto is_inner = [&](const Stmt* each) {
         const auto of = directive_of(m_unit, each);
         return (of && of.body ? m_tree.find(of.body) : m_tree.find(each)) == inner;
@@ -120,6 +121,34 @@ const loop_node* kernel_writer::only_inner(const loop_node& node) const {
     for (const auto* each : block->body())
         if (each != block->body_back() && !(isa<DeclStmt>(each) && !effects_of(each).memory)) return nullptr;
     return inner;
+}
+
+bool kernel_writer::changes_what_all_read(const loop_node& node) const {
+    std::set<const VarDecl*> written;
+    for (const auto& each : accesses_in(node.body)) {
+        const auto named = m_print.names().find(each.root);
+        if (each.writes && (each.memory || (named != m_print.names().end() && named->second.on_device)))
+            written.merge(m_pointees.reached(each.root));
+    }
+    if (written.empty()) return false;
+    // Loops that are spread end with a barrier.
+    std::set<const Expr*> spread;
+    for (const auto* each : m_region.loops) {
+        const auto levels = levels_of(*each);
+        if (each != &node && ((!levels.workers && !levels.lanes) || within(&node, each))) continue;
+        for (const auto& use : accesses_in(each->body)) spread.insert(use.expression);
+    }
+    for (const auto* statement : m_statements)
+        for (const auto& each : accesses_in(statement)) {
+            if (!each.reads || spread.contains(each.expression)) continue;
+            const auto named = m_print.names().find(each.root);
+            if (!each.memory && (named == m_print.names().end() || !named->second.on_device)) continue;
+            const auto all = m_pointees.reached(each.root);
+            if (written.contains(nullptr) || all.contains(nullptr) ||
+                std::any_of(all.begin(), all.end(), [&](const auto* one) { return written.contains(one); }))
+                return true;
+        }
+    return false;
 }
 
 void kernel_writer::join(const reduction& each, const loop_node& node, bool workers, bool lanes) {
@@ -238,6 +267,12 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (!lane.empty()) {
         from = from == "0" ? lane : from + " + " + lane;
         step = width;
+    }
+    if ((workers || lanes) && changes_what_all_read(node)) {
+        if (at.uniform)
+            barrier();
+        else
+            give_up_levels(at);
     }
     // Intel's runtime (2025) makes vectors of c[i] += c[i - 3] that are as wide as four.
     if (!gang && lane.empty() && !node.independent) line("#pragma clang loop vectorize(disable)");

@@ -79,6 +79,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     made.name = name;
     made.line = line_of(statements.front()->getBeginLoc());
     m_gangs_allowed = gangs_allowed;
+    m_statements = statements;
     collect_reads(statements);
     for (const auto* node : m_region.loops)
         if (!only || within(node, only)) {
@@ -88,6 +89,9 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
             m_any_vector |= node->vector;
             m_any_proved |= node->proved;
             for (const auto& each : node->reductions) m_reduced_here.insert(each.variable);
+            if (node->vector)
+                for (const auto& each : accesses_in(node->body))
+                    if (each.writes && each.memory) m_written_by_lanes.merge(m_pointees.reached(each.root));
         }
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
     std::string body;
@@ -144,7 +148,7 @@ void kernel_writer::collect_reads(const std::vector<const Stmt*>& statements) {
         for (const auto& each : accesses_in(statement))
             if (each.reads) {
                 if (!each.root && each.memory) m_unknown_reads = true;
-                m_read.insert(each.root);
+                m_read.merge(m_pointees.reached(each.root));
             }
 }
 

@@ -52,9 +52,11 @@ void kernel_writer::write_function(const expression_printer::called& called) {
     m_in_function = true;
     m_indent = 1;
     const auto* block = cast<CompoundStmt>(called.function->getBody());
+    const auto outside = std::exchange(m_pointees, pointees(block));
     for (const auto* each : block->body()) statement(each, {true, true, false, true});
     m_in_function = false;
     m_out = before;
+    m_pointees = outside;
     functions();
     head = "static inline " + head;
     m_program.functions += head + ";\n" + head + " {\n" + body + "}\n";
@@ -76,34 +78,92 @@ kernel_writer::effects kernel_writer::effects_of(const Stmt* statement) const {
             const auto named = m_print.names().find(each.root);
             const bool known = named != m_print.names().end();
             device = known ? named->second.on_device && !named->second.own
-                           : (each.memory && each.root->getType()->isPointerType());
+                           : (each.memory && each.root->getType()->isPointerType() &&
+                              !m_print.space_of(each.expression).empty());
             if (known && each.root->getType()->isPointerType() && !each.memory) device = false;
         }
         if (!device) {
-            found.scalars = true;
+            if (each.memory)
+                found.changed.merge(m_pointees.reached(each.root));
+            else
+                found.changed.insert(each.root);
             continue;
         }
         found.memory = true;
-        if (each.reads || !each.root || m_unknown_reads || m_read.contains(each.root) || m_read.contains(nullptr))
+        const auto is_read = [&](const auto* variable) {
+            return m_read.contains(variable) || m_written_by_lanes.contains(variable);
+        };
+        const auto all = m_pointees.reached(each.root);
+        if (each.reads || m_unknown_reads || m_read.contains(nullptr) || std::any_of(all.begin(), all.end(), is_read))
             found.reads_back = true;
     }
     return found;
+}
+
+std::string kernel_writer::first_thread(const position& at) const {
+    std::string who;
+    if (lanes_wait(at)) who = "get_local_id(0) == 0";
+    if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
+    return who;
 }
 
 void kernel_writer::simple(const Expr* expression, const position& at) {
     const auto text = m_print.print(expression) + ";";
     const auto effects = effects_of(expression);
     if (!redundant(at) || !effects.memory || !effects.reads_back) return line(text);
-    if (!at.uniform || effects.scalars) {
+    if (!at.uniform || !effects.changed.empty()) {
         give_up_levels(at);
         return line(text);
     }
-    std::string who;
-    if (lanes_wait(at)) who = "get_local_id(0) == 0";
-    if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
     barrier();
-    line("if (" + who + ") " + text);
+    line("if (" + first_thread(at) + ") " + text);
     barrier();
+}
+
+namespace {
+
+/// True if all of the statement is between its begin and end: no other loop is left from it, and nothing in it is
+/// spread.
+bool stands_alone(const unit& unit, const Stmt* statement, bool in_loop, bool in_switch) {
+    if (!statement) return true;
+    if (isa<ReturnStmt, GotoStmt, LabelStmt>(statement) || (isa<ContinueStmt>(statement) && !in_loop) ||
+        (isa<BreakStmt>(statement) && !in_loop && !in_switch) || directive_of(unit, statement))
+        return false;
+    in_loop = in_loop || isa<ForStmt, WhileStmt, DoStmt>(statement);
+    in_switch = in_switch || isa<SwitchStmt>(statement);
+    const auto parts = statement->children();
+    return std::all_of(parts.begin(), parts.end(),
+                       [&](const Stmt* each) { return stands_alone(unit, each, in_loop, in_switch); });
+}
+
+} // namespace
+
+bool kernel_writer::by_one(const Stmt* given, const position& at) {
+    if (!redundant(at) || !at.uniform || m_in_function || !isa<IfStmt, ForStmt, WhileStmt, DoStmt, SwitchStmt>(given))
+        return false;
+    bool spread = false;
+    std::set<const VarDecl*> declared;
+    walk(given, [&](const Stmt* each) {
+        spread |= m_tree.find(each) != nullptr;
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls()) declared.insert(dyn_cast<VarDecl>(one));
+        return true;
+    });
+    if (spread || !stands_alone(m_unit, given, false, false)) return false;
+    const auto effects = effects_of(given);
+    if (!effects.memory || !effects.reads_back ||
+        !std::includes(declared.begin(), declared.end(), effects.changed.begin(), effects.changed.end()))
+        return false;
+    barrier();
+    line("if (" + first_thread(at) + ") {");
+    ++m_indent;
+    auto inside = at;
+    inside.workers = inside.vector = true;
+    statement(given, inside);
+    --m_indent;
+    line("}");
+    barrier();
+    return true;
 }
 
 void kernel_writer::block(const Stmt* body, const position& at) {
@@ -121,6 +181,19 @@ void kernel_writer::block(const Stmt* body, const position& at) {
     --m_indent;
 }
 
+std::string kernel_writer::space_of(const VarDecl* pointer) const {
+    std::optional<std::string> space;
+    for (const auto* each : m_pointees.reached(pointer)) {
+        const auto one = each == pointer ? std::nullopt : m_print.known_space_of(each);
+        if (one && space && *one != *space)
+            throw unsupported{pointer->getLocation(),
+                              "the pointer '" + pointer->getNameAsString() +
+                                  "' both to memory of the device and to variables of a thread"};
+        if (one) space = one;
+    }
+    return space ? *space : pointer->getInit() ? m_print.space_of(pointer->getInit()) : "__global";
+}
+
 void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
     for (const auto* each : declared->decls()) {
         const auto* variable = dyn_cast<VarDecl>(each);
@@ -132,8 +205,7 @@ void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
             throw unsupported{variable->getLocation(),
                               "the static variable '" + variable->getNameAsString() + "' in a region"};
         std::string space = "__global";
-        if (variable->getType()->isPointerType() && variable->getInit()) space = m_print.space_of(variable->getInit());
-        if (variable->getType()->isPointerType()) m_print.set_space(variable, space);
+        if (variable->getType()->isPointerType()) m_print.set_space(variable, space = space_of(variable));
         auto text = m_program.types.declare(variable->getType(), identifier(variable->getNameAsString()),
                                             variable->getLocation(), space);
         if (const auto* value = variable->getInit()) {
@@ -154,6 +226,7 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     if (const auto* declared = dyn_cast<DeclStmt>(given)) return declaration(declared, at);
     if (const auto* expression = dyn_cast<Expr>(given)) return simple(expression, at);
     if (isa<NullStmt>(given)) return line(";");
+    if (by_one(given, at)) return;
     if (const auto* hinted = dyn_cast<AttributedStmt>(given)) {
         // A loop that is spread over threads has nothing to unroll.
         const auto* loop = dyn_cast<ForStmt>(hinted->getSubStmt());
@@ -263,9 +336,7 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
         throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
     if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
         give_up_levels(at);
-    std::string who;
-    if (lanes_wait(at)) who = "get_local_id(0) == 0";
-    if (workers_wait(at)) who += std::string(who.empty() ? "" : " && ") + "get_local_id(1) == 0";
+    const auto who = first_thread(at);
     if (redundant(at)) barrier();
     line(who.empty() ? "{" : "if (" + who + ") {");
     ++m_indent;

@@ -20,7 +20,7 @@ class kernel_writer {
     kernel_writer(const unit& unit, const region& region, const loop_tree& tree, program_text& program,
                   std::vector<scratch>& scratches)
         : m_unit(unit), m_region(region), m_tree(tree), m_program(program), m_scratches(scratches),
-          m_print(unit, program.types) {}
+          m_print(unit, program.types), m_pointees(region.of.body) {}
 
     kernel_text print(const std::vector<const clang::Stmt*>& statements, const std::string& name, const loop_node* only,
                       bool gangs_allowed);
@@ -32,12 +32,14 @@ class kernel_writer {
     program_text& m_program;
     std::vector<scratch>& m_scratches;
     expression_printer m_print;
+    pointees m_pointees;
     std::string* m_out = nullptr;
     int m_indent = 0;
     bool m_gangs_allowed = true, m_any_gang = false, m_any_worker = false, m_any_vector = false, m_any_proved = false;
     bool m_one_worker = false, m_one_lane = false, m_again = false;
     bool m_unknown_reads = false;
-    std::set<const clang::VarDecl*> m_read, m_reduced_here;
+    std::set<const clang::VarDecl*> m_read, m_reduced_here, m_written_by_lanes;
+    std::vector<const clang::Stmt*> m_statements;
     std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
@@ -83,11 +85,18 @@ class kernel_writer {
     /// Threads cannot wait for one another at this place: fewer of them are used.
     void give_up_levels(const position& at);
     struct effects {
-        bool memory = false, reads_back = false, scalars = false;
+        bool memory = false, reads_back = false;
+        std::set<const clang::VarDecl*> changed; // what each thread has of its own
     };
+    std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;
     void simple(const clang::Expr* expression, const position& at);
+    /// One thread runs the whole statement where all would change memory that they also read: true if it was written
+    /// so.
+    bool by_one(const clang::Stmt* statement, const position& at);
     void block(const clang::Stmt* body, const position& at);
+    /// Of what the pointer is made to point to.
+    std::string space_of(const clang::VarDecl* pointer) const;
     void declaration(const clang::DeclStmt* declared, const position& at);
     void statement(const clang::Stmt* given, const position& at);
     std::string loop_head(const clang::Stmt* init);
@@ -106,6 +115,8 @@ class kernel_writer {
     /// The loop over lanes that is all that a loop over gangs has in it.
     const loop_node* only_inner(const loop_node& node) const;
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
+    /// The loop's threads change memory that all threads of the gang read before it, each at its own time.
+    bool changes_what_all_read(const loop_node& node) const;
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
     void own_variable(const loop_node& node, const item& entry);
     std::string step_of(const counted_loop& loop);

@@ -139,7 +139,7 @@ bool loop_node::any_outer(bool loop_node::* level) const {
 
 loop_tree::loop_tree(const unit& unit, const found_directive& of)
     : m_unit(unit), m_kernels(of.directive->name.starts_with("kernels")),
-      m_serial(of.directive->name.starts_with("serial")) {
+      m_serial(of.directive->name.starts_with("serial")), m_region(of.body), m_pointees(of.body) {
     if (of.directive->is_combined()) {
         if (auto* node = add(of, of.body, nullptr)) build(node->body, node);
     } else {
@@ -313,36 +313,158 @@ void loop_tree::collect_gang_arrays(const found_directive& of) {
                 if (const auto* variable = variable_of(of, entry);
                     variable && (holds_array(variable->getType()) || !entry.sections.empty()))
                     m_gang_arrays.insert(variable);
+    std::set<const VarDecl*> shared;
+    for (const auto& clause : of.directive->clauses)
+        if (clause.name != "firstprivate" && clause.name != "private")
+            for (const auto& entry : clause.items) shared.insert(variable_of(of, entry));
+    // Those of a kernels construct are memory of the device.
+    if (!m_kernels)
+        for (const auto& each : accesses_in(of.body))
+            if (each.root && !holds_array(each.root->getType()) && !each.root->getType()->isPointerType() &&
+                !m_unit.is_declared(each.root) && !shared.contains(each.root))
+                m_gang_scalars.insert(each.root);
     walk(of.body, [&](const Stmt* each) {
         if (const auto* declaration = dyn_cast<DeclStmt>(each))
             for (const auto* one : declaration->decls())
-                if (const auto* variable = dyn_cast<VarDecl>(one); variable && holds_array(variable->getType()))
-                    m_gang_arrays.insert(variable);
+                if (const auto* variable = dyn_cast<VarDecl>(one))
+                    (holds_array(variable->getType()) ? m_gang_arrays : m_gang_scalars).insert(variable);
         return true;
     });
 }
 
-/// An array that is private around the loop, and that the loop writes.
-const VarDecl* loop_tree::written_gang_array(const loop_node& node) const {
-    auto arrays = m_gang_arrays;
+bool loop_tree::is_reduced(const VarDecl* variable) const {
+    return std::any_of(m_all.begin(), m_all.end(), [&](const auto& node) {
+        return std::any_of(node->reductions.begin(), node->reductions.end(),
+                           [&](const auto& each) { return each.variable == variable; });
+    });
+}
+
+loop_tree::use loop_tree::first_use(const Stmt* statement, const VarDecl* variable) const {
+    if (!statement) return use::none;
+    const auto in_turn = [&](std::initializer_list<const Stmt*> parts) {
+        for (const auto* each : parts)
+            if (const auto found = first_use(each, variable); found != use::none) return found;
+        return use::none;
+    };
+    // What may not run gives no value for sure.
+    const auto perhaps = [](use found) { return found == use::read ? found : use::none; };
+    if (const auto of = directive_of(m_unit, statement)) {
+        for (const auto& clause : of.directive->clauses)
+            for (const auto& entry : clause.items)
+                if (variable_of(of, entry) == variable) return clause.name == "private" ? use::none : use::read;
+        return first_use(of.body, variable);
+    }
+    if (const auto* block = dyn_cast<CompoundStmt>(statement)) {
+        for (const auto* each : block->body())
+            if (const auto found = first_use(each, variable); found != use::none) return found;
+        return use::none;
+    }
+    if (const auto* choice = dyn_cast<IfStmt>(statement)) {
+        if (const auto found = first_use(choice->getCond(), variable); found != use::none) return found;
+        const auto one = first_use(choice->getThen(), variable), other = first_use(choice->getElse(), variable);
+        return one == use::read || other == use::read ? use::read : one == other ? one : use::none;
+    }
+    if (const auto* loop = dyn_cast<ForStmt>(statement)) {
+        if (const auto* node = find(loop))
+            for (const auto& each : node->loops)
+                if (each.variable == variable) return use::none; // each iteration has its own
+        const auto found = in_turn({loop->getInit(), loop->getCond()});
+        return found != use::none ? found : perhaps(in_turn({loop->getBody(), loop->getInc()}));
+    }
+    if (const auto* loop = dyn_cast<WhileStmt>(statement)) {
+        const auto found = first_use(loop->getCond(), variable);
+        return found != use::none ? found : perhaps(first_use(loop->getBody(), variable));
+    }
+    if (const auto* loop = dyn_cast<DoStmt>(statement)) return in_turn({loop->getBody(), loop->getCond()});
+    if (const auto* choice = dyn_cast<SwitchStmt>(statement)) {
+        const auto found = first_use(choice->getCond(), variable);
+        return found != use::none ? found : perhaps(first_use(choice->getBody(), variable));
+    }
+    for (const auto& each : accesses_in(statement))
+        if (each.reads && each.root && m_pointees.reached(each.root).contains(variable)) return use::read;
+    if (const auto* assignment = dyn_cast<BinaryOperator>(statement);
+        assignment && assignment->getOpcode() == BO_Assign)
+        if (const auto* name = dyn_cast<DeclRefExpr>(assignment->getLHS()->IgnoreParens());
+            name && name->getDecl() == variable)
+            return use::written;
+    return use::none;
+}
+
+loop_tree::use loop_tree::use_after(const Stmt* statement, const Stmt* target, const VarDecl* variable) const {
+    const auto has = [&](const Stmt* part) {
+        bool found = false;
+        walk(part, [&](const Stmt* each) {
+            found |= each == target;
+            return !found;
+        });
+        return found;
+    };
+    if (statement == target) return use::none;
+    if (const auto of = directive_of(m_unit, statement)) return use_after(of.body, target, variable);
+    bool passed = false, declared = false;
+    for (const auto* child : statement->children()) {
+        if (!child) continue;
+        if (const auto* declaration = dyn_cast<DeclStmt>(child))
+            for (const auto* one : declaration->decls()) declared |= one == variable;
+        if (passed && isa<CompoundStmt>(statement)) {
+            if (const auto found = first_use(child, variable); found != use::none) return found;
+        } else if (!passed && has(child)) {
+            if (const auto found = use_after(child, target, variable); found != use::none) return found;
+            passed = true;
+        }
+    }
+    // Another round, unless that has a variable of its own.
+    if (passed && !declared && isa<ForStmt, WhileStmt, DoStmt>(statement))
+        for (const auto* child : statement->children())
+            if (child && first_use(child, variable) == use::read) return use::read;
+    return declared ? use::written : use::none;
+}
+
+const VarDecl* loop_tree::written_gang_variable(const loop_node& node) const {
+    auto arrays = m_gang_arrays, scalars = m_gang_scalars;
     for (const auto* around = node.parent; around; around = around->parent)
         for (const auto* entry : around->privates)
-            if (const auto* variable = variable_of(around->of, *entry);
-                variable && (holds_array(variable->getType()) || !entry->sections.empty()))
-                arrays.insert(variable);
-    for (const auto* entry : node.privates) arrays.erase(variable_of(node.of, *entry));
+            if (const auto* variable = variable_of(around->of, *entry))
+                (holds_array(variable->getType()) || !entry->sections.empty() ? arrays : scalars).insert(variable);
+    const auto own = [&](const VarDecl* variable) {
+        arrays.erase(variable);
+        scalars.erase(variable);
+    };
+    for (const auto* entry : node.privates) own(variable_of(node.of, *entry));
+    for (const auto& each : node.loops) own(each.variable);
     walk(node.body, [&](const Stmt* each) {
         if (const auto* declaration = dyn_cast<DeclStmt>(each))
             for (const auto* one : declaration->decls())
-                if (const auto* variable = dyn_cast<VarDecl>(one)) arrays.erase(variable);
+                if (const auto* variable = dyn_cast<VarDecl>(one)) own(variable);
         return true;
     });
-    for (const auto& each : accesses_in(node.body))
-        if (each.writes && each.memory && arrays.contains(each.root)) return each.root;
+    for (const auto& each : accesses_in(node.body)) {
+        if (!each.writes || !each.root) continue;
+        for (const auto* variable : m_pointees.reached(each.root)) {
+            if (each.memory && arrays.contains(variable)) return variable;
+            if (scalars.contains(variable) && (each.memory || variable == each.root) && !is_reduced(variable) &&
+                is_read_later(node, variable))
+                return variable;
+        }
+    }
     return nullptr;
 }
 
+/// True if all that the loop writes belongs to the gang or to a thread.
+bool loop_tree::writes_only_own(const loop_node& node) const {
+    const auto accesses = accesses_in(node.body);
+    return std::all_of(accesses.begin(), accesses.end(), [&](const auto& each) {
+        if (!each.writes || !each.memory) return true;
+        if (!each.root) return false;
+        const auto all = m_pointees.reached(each.root);
+        return std::any_of(all.begin(), all.end(), [&](const auto* variable) {
+            return m_gang_arrays.contains(variable) || m_gang_scalars.contains(variable);
+        });
+    });
+}
+
 void loop_tree::assign(loop_node& node) {
+    const bool given = node.is_spread();
     if (m_serial) {
         node.gang = node.worker = node.vector = false;
         node.reason = "in a serial construct";
@@ -359,11 +481,14 @@ void loop_tree::assign(loop_node& node) {
         else
             node.gang = node.worker = node.vector = false;
     }
-    if (const auto* array = written_gang_array(node)) {
+    const auto* const written = written_gang_variable(node);
+    if (written) {
         node.keeps_lanes = true;
         node.worker = node.vector = false;
-        if (node.reason.empty()) node.reason = "it writes '" + array->getNameAsString() + "', which its gang has";
+        if (node.reason.empty()) node.reason = "it writes '" + written->getNameAsString() + "', which its gang has";
     }
+    // Gangs that shared it would leave each with a part of what follows it.
+    const bool of_each_gang = written && (given || (writes_only_own(node) && is_read_later(node, written)));
     if (node.of && node.independent && !m_serial)
         if (const auto* leaves = leaving(m_unit, node.body))
             m_unit.error(leaves->getBeginLoc(),
@@ -375,7 +500,7 @@ void loop_tree::assign(loop_node& node) {
     if (!node.repeated && node.independent && !m_serial && !node.sequential && !node.is_spread()) {
         const bool free_gang = !node.any_outer(&loop_node::gang) && !node.any_inner(&loop_node::gang) &&
                                !node.any_outer(&loop_node::worker) && !node.any_outer(&loop_node::vector);
-        if (free_gang) node.gang = true;
+        if (free_gang && !of_each_gang) node.gang = true;
     }
     for (auto* each : node.inner) assign(*each);
 }

@@ -41,7 +41,7 @@ struct loop_node {
     bool independent = false, sequential = false;
     bool proved = false; // independent because the analysis says so, of arrays that do not overlap
     bool reduces_array = false; // done in order, by one thread: each thread would need an array of its own
-    bool keeps_lanes = false; // writes an array of its gang: each thread has one, and does all iterations
+    bool keeps_lanes = false; // writes what its gang has: each thread has one, and does all iterations
     bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
     std::vector<reduction> reductions;
     std::vector<const item*> privates;
@@ -69,7 +69,10 @@ class loop_tree {
     const unit& m_unit;
     bool m_kernels, m_serial;
     int m_plain_loops = 0; // around the statement at hand
-    std::set<const clang::VarDecl*> m_gang_arrays; // which the whole region has, or what is declared in it
+    std::set<const clang::VarDecl*> m_gang_arrays;  // which the whole region has, or what is declared in it
+    std::set<const clang::VarDecl*> m_gang_scalars; // likewise, of one value; also what the region takes along
+    const clang::Stmt* m_region;
+    pointees m_pointees;
     std::vector<std::unique_ptr<loop_node>> m_all;
     std::vector<loop_node*> m_outermost;
     std::map<const clang::Stmt*, loop_node*> m_by_statement;
@@ -80,7 +83,18 @@ class loop_tree {
     void assign(loop_node& node);
     void imply_reduction(loop_node& node, const reduction& of_region);
     void collect_gang_arrays(const found_directive& of);
-    const clang::VarDecl* written_gang_array(const loop_node& node) const;
+    /// A variable that the gang around the loop has, and that the loop writes so that others see it.
+    const clang::VarDecl* written_gang_variable(const loop_node& node) const;
+    bool is_reduced(const clang::VarDecl* variable) const;
+    /// What comes first: that the old value of the variable is read, or that it gets a new one for sure.
+    enum class use { none, read, written };
+    use first_use(const clang::Stmt* statement, const clang::VarDecl* variable) const;
+    /// Of what follows `target` in `statement`.
+    use use_after(const clang::Stmt* statement, const clang::Stmt* target, const clang::VarDecl* variable) const;
+    bool is_read_later(const loop_node& node, const clang::VarDecl* variable) const {
+        return use_after(m_region, node.loops.front().loop, variable) == use::read;
+    }
+    bool writes_only_own(const loop_node& node) const;
     void extend(loop_node& node);
 };
 

@@ -338,9 +338,13 @@ class analyser {
     }
 
     void note_writes() {
+        const pointees pointees(m_of.body);
         for (const auto& each : accesses_in(m_of.body))
             if (each.writes && each.root) {
-                m_written.insert(each.root);
+                if (each.memory)
+                    m_written.merge(pointees.reached(each.root));
+                else
+                    m_written.insert(each.root);
                 if (!each.memory) m_assigned.insert(each.root);
             }
         for (auto& each : m_region.captures) each.written = m_written.contains(each.variable);

@@ -486,7 +486,83 @@ static void beginning(int n) {
     free(a);
 }
 
+/* Threads of a gang go at their own pace: what one writes the others see after it, and not before. */
+static void pace_of_threads(void) {
+    enum { rows = 12, columns = 96 };
+    static double a[rows][columns], wanted[rows][columns];
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) a[i][j] = wanted[i][j] = i + j * 0.5 + 1;
+#pragma acc parallel loop gang copy(a) vector_length(32)
+    for (int i = 0; i < rows; i++) {
+        double x = a[i][0];
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++) a[i][j] += x;
+    }
+    int right = 1;
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) right &= a[i][j] == wanted[i][j] + wanted[i][0];
+    expect(right, "a gang reads its row before its lanes change it");
+#pragma acc parallel loop gang copy(a) vector_length(32)
+    for (int i = 0; i < rows; i++) {
+        double t[columns], *p;
+        p = t;
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++) p[j] = a[i][j] * 2;
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++) a[i][j] = t[columns - 1 - j] + p[(j + 7) % columns];
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++)
+            right &= a[i][j] == 2 * (wanted[i][columns - 1 - j] + wanted[i][(j + 7) % columns] + 2 * wanted[i][0]);
+    expect(right, "a gang's array is written through a pointer to it");
+    int found[rows], sums[rows];
+#pragma acc parallel loop gang copyout(found, sums) vector_length(32)
+    for (int i = 0; i < rows; i++) {
+        int x = -1, y = i, *at = &y;
+        *at += 1;
+        (*at)++;
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++)
+            if (j == (i * 37) % columns) x = j;
+        found[i] = x;
+        sums[i] = y;
+    }
+    for (int i = 0; i < rows; i++) right &= found[i] == (i * 37) % columns && sums[i] == i + 2;
+    expect(right, "a gang's scalar is written by one of its lanes, and through a pointer");
+    int part[128];
+#pragma acc parallel num_gangs(3) vector_length(32) copyout(part)
+    {
+        int t[128];
+#pragma acc loop vector
+        for (int j = 0; j < 128; j++) t[j] = j;
+        int* p = t + 1;
+#pragma acc loop vector
+        for (int j = 0; j < 127; j++) p[j] += 1;
+#pragma acc loop gang vector
+        for (int j = 0; j < 128; j++) part[j] = t[j];
+    }
+    for (int j = 0; j < 128; j++) right &= part[j] == j + (j > 0);
+    expect(right, "a loop over lanes alone is done by each gang");
+    int steps[8] = {0}, many[64] = {5};
+#pragma acc parallel num_gangs(1) vector_length(32) copy(steps, many)
+    {
+        if (many[0] > 3) {
+            steps[0] = many[0];
+            steps[1] += steps[0];
+            if (steps[1] > 100) steps[2]++;
+        } else {
+            steps[3]++;
+        }
+        for (int k = 4; k < 8; k++) steps[k] += steps[k - 1] + 1;
+#pragma acc loop vector
+        for (int j = 0; j < 64; j++) many[j] += steps[7];
+    }
+    expect(steps[1] == 5 && steps[3] == 0 && steps[7] == 4 && many[0] == 9 && many[63] == 4,
+           "statements of a gang that build on each other");
+}
+
 int main(void) {
+    pace_of_threads();
     scalars();
     beginning(200);
     arrays(13);
