@@ -18,6 +18,7 @@
 namespace {
 
 using namespace task_fib;
+constexpr std::chrono::milliseconds until_threads_sleep{300};
 
 [[noreturn]] void usage(const std::string& why) {
     std::fprintf(stderr, "task_fib: %s\nusage: task_fib [--n N] [--rounds N] [--idle] [THREADS]...\n", why.c_str());
@@ -45,6 +46,8 @@ bool time_all(int n, unsigned rounds, unsigned threads) {
     bool right = true;
     for (unsigned round = 0; round < rounds; ++round)
         for (std::size_t each = 0; each < all.size(); ++each) {
+            // Threads of the library before spin for a while without work: libomp's for 200 ms.
+            std::this_thread::sleep_for(until_threads_sleep);
             const auto solver = all[each].make(threads);
             const auto time_task = [&](int number) {
                 const auto begin = std::chrono::steady_clock::now();
@@ -84,7 +87,7 @@ void time_idleness(unsigned threads) {
     for (const auto& each : all) {
         const auto solver = each.make(threads);
         (void)solver->run(16);
-        std::this_thread::sleep_for(std::chrono::milliseconds(300)); // until those that will sleep do
+        std::this_thread::sleep_for(until_threads_sleep);
         const auto begin = std::clock();
         std::this_thread::sleep_for(std::chrono::seconds(1));
         std::printf("%7u %-20s %12.2f %%\n", threads, each.name.c_str(),
