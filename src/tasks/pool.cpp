@@ -24,6 +24,8 @@ namespace {
 constexpr std::int64_t longest_queue = 4096;
 /// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
+/// One without a place is slowed down instead.
+constexpr std::chrono::microseconds catch_up_step{200};
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
 void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memory_order_relaxed); }
@@ -214,7 +216,7 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
 void pool::work_off(task_group& group) {
     auto* const self = worker::current(*this);
     auto* const here = self ? self : take_seat();
-    if (!here) return;
+    if (!here) return let_catch_up(group);
     auto* const before = self ? nullptr : worker::sit_down(here);
     while (group.pending() > most_pending / 2) {
         auto* const other = here->find();
@@ -224,6 +226,15 @@ void pool::work_off(task_group& group) {
     if (self) return;
     worker::sit_down(before);
     leave_seat(*here);
+}
+
+void pool::let_catch_up(const task_group& group) {
+    // What waits may wait for the caller, so the wait ends where there is no progress.
+    for (auto pending = group.pending(); pending > most_pending / 2;) {
+        std::this_thread::sleep_for(catch_up_step);
+        if (group.pending() >= pending) return;
+        pending = group.pending();
+    }
 }
 
 void pool::submit(task* made, task_group& group) {

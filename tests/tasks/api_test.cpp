@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -212,6 +213,35 @@ TEST_P(every_policy, threads_that_spawn_millions_run_some_of_them_meanwhile) {
         EXPECT_EQ(ran, count);
         EXPECT_LE(most, 70000);
     }
+}
+
+TEST(tasks, a_thread_without_a_place_slows_down_where_it_has_spawned_many) {
+    task_pool pool({.threads = 2, .no_callers = 1});
+    constexpr long count = 1'000'000;
+    std::atomic<long> ran{0};
+    long most = 0;
+    task_group group(pool);
+    for (long each = 0; each < count; ++each) {
+        group.spawn([&] {
+            for (int step = 0; step < 500; ++step) std::atomic_signal_fence(std::memory_order_seq_cst);
+            ran.fetch_add(1, std::memory_order_relaxed);
+        });
+        most = std::max(most, each + 1 - ran.load(std::memory_order_relaxed));
+    }
+    group.wait();
+    EXPECT_EQ(ran, count);
+    EXPECT_LE(most, 400'000);
+}
+
+TEST(tasks, a_thread_without_a_place_spawns_on_where_all_wait_for_it) {
+    task_pool pool({.threads = 2, .no_callers = 1});
+    task_group group(pool);
+    int value = 0;
+    auto* const first = group.spawn_held([&] { ++value; }, std::array{causeway::inout(&value)});
+    for (int each = 0; each < 66'000; ++each) group.spawn([&] { ++value; }, {causeway::inout(&value)});
+    group.let_go(first);
+    group.wait();
+    EXPECT_EQ(value, 66'001);
 }
 
 TEST(tasks, a_held_one_waits_for_its_release_and_its_successors_too) {
