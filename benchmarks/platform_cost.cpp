@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the platform Causeway costs: the same calls on a driver's own platform and on the same device through Causeway,
-// turn by turn in one process. Needs a loader that shows both.
+// turn by turn in one process.
 
 #include <CL/cl.h>
 
@@ -9,12 +9,16 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr int rounds = 41;
 
@@ -154,6 +158,30 @@ void compare(cl_device_id direct, cl_device_id wrapped) {
     }
 }
 
+/// Names Causeway beside the drivers that the loader would have shown, for as long as it lives.
+class vendors_of_both {
+  public:
+    vendors_of_both() : m_folder((fs::temp_directory_path() / "platform-cost-XXXXXX").string()) {
+        const char* const asked = std::getenv("OCL_ICD_VENDORS");
+        const fs::path drivers = asked != nullptr && *asked != '\0' ? asked : "/etc/OpenCL/vendors";
+        if (!fs::is_directory(drivers)) throw std::runtime_error(drivers.string() + " is no folder of drivers");
+        if (mkdtemp(m_folder.data()) == nullptr) throw std::runtime_error("cannot make " + m_folder);
+        for (const auto& each : fs::directory_iterator(drivers))
+            if (each.path().extension() == ".icd") fs::copy(each.path(), m_folder);
+        std::ofstream(fs::path(m_folder) / "causeway.icd") << CAUSEWAY_ICD << '\n';
+        setenv("OCL_ICD_VENDORS", (m_folder + "/").c_str(), 1); // ocl-icd 2.3.2 wants the slash
+    }
+    ~vendors_of_both() {
+        std::error_code ignored;
+        fs::remove_all(m_folder, ignored);
+    }
+    vendors_of_both(const vendors_of_both&) = delete;
+    vendors_of_both& operator=(const vendors_of_both&) = delete;
+
+  private:
+    std::string m_folder;
+};
+
 std::vector<cl_device_id> devices_of(cl_platform_id platform) {
     cl_uint count = 0;
     if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &count) != CL_SUCCESS) return {};
@@ -189,6 +217,7 @@ int run() {
 
 int main() {
     try {
+        const vendors_of_both vendors;
         return run();
     } catch (const std::exception& error) {
         std::fprintf(stderr, "platform_cost: %s\n", error.what());
