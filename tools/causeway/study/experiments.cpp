@@ -88,10 +88,10 @@ class laboratory {
     [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
 
     /// Times of the recorded launch and of another in turn; none if the process failed.
-    std::optional<std::pair<std::vector<double>, std::vector<double>>> time(const json& base, const json& other,
-                                                                            unsigned rounds, double seconds) {
-        const auto answer = m_process.ask({{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}},
-                                          longest_request);
+    std::optional<std::pair<std::vector<double>, std::vector<double>>>
+    time(const json& base, const json& other, unsigned rounds, double seconds, unsigned least = 3) {
+        const json request{{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}, {"least", least}};
+        const auto answer = m_process.ask(request, longest_request);
         if (!answer.contains("times")) return {};
         const auto& times = answer.at("times");
         return {{times[0].at("whole").get<std::vector<double>>(), times[1].at("whole").get<std::vector<double>>()}};
@@ -168,6 +168,7 @@ class laboratory {
         if (m_facts.at("required").at(0).get<std::size_t>() != 0) return;
         const auto own = m_recorded.at("local").is_null() ? shape{} : m_recorded.at("local").get<shape>();
         size_search search(limits(), own);
+        auto begin = std::chrono::steady_clock::now();
         json trials = json::array();
         std::size_t wrong = 0;
         const auto measure = [&](const shape& size) -> std::optional<double> {
@@ -178,10 +179,13 @@ class laboratory {
                 ++wrong;
                 return {};
             }
-            const auto times = time(json::object(), request, 15, 0.3);
+            // A short look, of a long kernel a single one: the best few get a second.
+            const auto times = time(json::object(), request, 15, 0.05, 0);
             if (!times) return {};
-            // In units of the recorded launch: the machine is not as fast all the time.
-            const auto relative = 1 / compare(times->first, times->second).speedup;
+            // In units of the recorded launch: the machine is not as fast all the time. What else it does only makes
+            // times longer.
+            const auto shortest = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
+            const auto relative = shortest(times->second) / shortest(times->first);
             trials.push_back({{"local", size}, {"relative", relative}, {"seconds", median(times->second)}});
             return relative;
         };
@@ -189,13 +193,15 @@ class laboratory {
             for (const auto& size : all_sizes(limits()))
                 if (!is_over()) (void)measure(size);
             told["exhaustive"] = std::exchange(trials, json::array());
+            begin = std::chrono::steady_clock::now();
         }
         while (!is_over()) {
             const auto size = search.next();
             if (!size) break;
             search.tell(*size, measure(*size));
         }
-        const auto best = best_of(search.best_few(3));
+        const auto best = best_of(search.best_few(4));
+        told["sizes_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (best && m_settings.exhaustive && !is_over()) compare_with_exhaustive(told, *best);
         told["sizes"] = trials;
         told["sizes_possible"] = search.possible();
@@ -210,7 +216,8 @@ class laboratory {
         if (few.size() < 2 || is_over()) return few.empty() ? std::nullopt : std::optional(few.front());
         json requests = json::array();
         for (const auto& each : few) requests.push_back({{"local", each}});
-        const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 1}}, longest_request);
+        const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", 1}},
+                                          longest_request);
         if (!answer.contains("times")) return few.front();
         std::vector<double> medians;
         for (const auto& each : answer.at("times"))

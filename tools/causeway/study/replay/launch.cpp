@@ -521,7 +521,7 @@ json launch::check(const variant& of) {
             {"object", first_object}};
 }
 
-json launch::time(const std::vector<variant>& all, unsigned rounds, double seconds) {
+json launch::time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds) {
     std::map<std::string, memory_set> sets;
     json told = json::array();
     for (const auto& each : all) {
@@ -532,14 +532,14 @@ json launch::time(const std::vector<variant>& all, unsigned rounds, double secon
         restore(found->second, true);
     }
     const auto begin = now();
-    // The first round warms up what each of them needs.
-    for (unsigned round = 0; round <= rounds && (round <= 3 || now() - begin < seconds); ++round)
+    // The first round warms up what each of them needs, and counts only if it is the only one.
+    for (unsigned round = 0; round <= most && (round <= least || now() - begin < seconds); ++round)
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& set = sets.at(all[i].memory_key());
             auto* const kernel = kernel_of(all[i]);
             set_arguments(kernel, set.memory);
             const auto lasted = run(kernel, set, all[i]);
-            if (round == 0) continue;
+            if (round == 1) told[i] = {{"whole", json::array()}, {"event", json::array()}};
             told[i]["whole"].push_back(lasted.whole);
             told[i]["event"].push_back(lasted.by_event);
         }

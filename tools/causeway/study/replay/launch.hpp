@@ -75,8 +75,8 @@ class launch {
     [[nodiscard]] nlohmann::json disturb();
     /// Runs a variant in the same way, and compares.
     [[nodiscard]] nlohmann::json check(const variant& of);
-    /// Runs all of them in turn, `rounds` times or for `seconds`.
-    [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned rounds, double seconds);
+    /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
+    [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds);
 
   private:
     struct memory_set {

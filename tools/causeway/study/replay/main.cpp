@@ -23,7 +23,7 @@ json answer(replay::launch& launch, const json& request) {
     if (request.contains("disturb")) return launch.disturb();
     std::vector<replay::variant> all;
     for (const auto& each : request.at("time")) all.push_back(replay::variant::from(each, recorded));
-    return {{"times", launch.time(all, request.at("rounds"), request.at("seconds"))}};
+    return {{"times", launch.time(all, request.value("least", 3U), request.at("rounds"), request.at("seconds"))}};
 }
 
 void say(const json& what) {
