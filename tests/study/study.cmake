@@ -25,7 +25,7 @@ function(study_test name)
   add_test(NAME ${full_name} COMMAND
     ${Python3_EXECUTABLE} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/study_test.py --program $<TARGET_FILE:causeway_program>
     --run-with ${run_with} --runtime ${runtime} --vectors $<TARGET_FILE:study_vectors> --threads $<TARGET_FILE:study_threads> ${name})
-  set_tests_properties(${full_name} PROPERTIES LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT CAUSEWAY_TUNER=off)
+  set_tests_properties(${full_name} PROPERTIES LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 900 ENVIRONMENT CAUSEWAY_TUNER=off)
 endfunction()
 
 foreach(runtime ${runtimes})
@@ -38,5 +38,4 @@ foreach(test processes status json overrun groups image page timeline)
 endforeach()
 if(TARGET causeway_paper)
   study_test(paper)
-  set_tests_properties(study.paper PROPERTIES TIMEOUT 600) # each work-group size is compiled
 endif()

@@ -13,7 +13,11 @@ here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
 
 
-def run(given, *words, status=0, timeout=240):
+# Of trials that end when all are done: a slow machine needs some minutes.
+budget = ("--budget", "10m")
+
+
+def run(given, *words, status=0, timeout=840):
     """Runs `causeway study` with these words on the runtime of the test."""
     command = [given.run_with, given.runtime, "--", given.program, "study", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
@@ -134,7 +138,7 @@ def variants_of(launch, kind):
 
 def test_replay(given):
     """Variants of a launch have the launch's results."""
-    study, done = study_of(given, given.vectors, options=("--budget", "40s", "--launches", "1"))
+    study, done = study_of(given, given.vectors, options=(*budget, "--launches", "1"))
     (process,) = study["processes"]
     (launch,) = process["launches"]
     assert launch["kernel"] in ("square", "add") and launch["global"] == [65536]
@@ -142,6 +146,10 @@ def test_replay(given):
     assert reference["intact"] and reference["repeats"] and reference["changed"] + reference["disturbed"] == 1, reference
     assert 1 <= launch["sizes_tried"] <= max(12, launch["sizes_possible"] // 20) and launch["sizes_wrong"] == 0
     for each in launch["variants"]:
+        # A driver may refuse a setting on this processor, or to bind threads where others own the cores.
+        if each["kind"] in ("knob", "bound") and each["outcome"] == "failed":
+            assert each["why"], each
+            continue
         assert each["outcome"] == "same", each
         assert each["speedup"] > 0 and each["low"] <= each["speedup"] <= each["high"] and each["repetitions"] > 0, each
     (mapped,) = variants_of(launch, "transfer")
@@ -162,7 +170,7 @@ def test_replay(given):
 def test_binary(given):
     """A program that came as a binary is done again from what the driver has of it."""
     python = root / ".venv" / "bin" / "python"
-    study, done = study_of(given, python, here / "binary.py", options=("--budget", "30s"))
+    study, done = study_of(given, python, here / "binary.py", options=budget)
     (launch,) = study["processes"][0]["launches"]
     assert launch["kernel"] == "thrice" and "error" not in launch, launch
     assert launch["reference"]["repeats"] and launch["sizes_tried"] > 1 and launch["sizes_wrong"] == 0, launch
@@ -173,7 +181,7 @@ def test_binary(given):
 
 def odd(given, *kernels):
     python = root / ".venv" / "bin" / "python"
-    study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=("--budget", "20s"))
+    study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=budget)
     (process,) = study["processes"]
     return {launch["kernel"]: launch for launch in process["launches"]}, process["findings"]
 
@@ -242,7 +250,7 @@ def test_paper(given):
     """Every figure and table has its rows, and every finding a verdict."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "paper.json"
-        run(given, "--paper", "--seconds", "0.001", "-o", path, "--page", path.with_suffix(".html"), timeout=570)
+        run(given, "--paper", "--seconds", "0.001", "-o", path, "--page", path.with_suffix(".html"))
         told = json.loads(path.read_text())
         page = path.with_suffix(".html").read_text()
     figures = {row["figure"] for row in told["rows"]}
