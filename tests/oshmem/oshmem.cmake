@@ -15,7 +15,7 @@ endforeach()
 # The same where PEs, or pairs of them, are on nodes of their own.
 add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
 target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-foreach(program ring boundaries every_call fair private_memory threads_of_teams)
+foreach(program ring boundaries every_call fair private_memory)
   foreach(nodes 2.1 4.1 4.2)
     string(REPLACE "." ";" pes ${nodes})
     list(POP_BACK pes on_node)

@@ -4,7 +4,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-enum { threads = 3, rounds = 60, numbers = 40 };
+enum { threads = 3, rounds = 20, numbers = 40 };
 
 static int me, all;
 static shmem_team_t teams[threads];
@@ -29,7 +29,7 @@ static void* work(void* argument) {
         wrong += shmem_long_broadcast(team, targets[own], sources[own], 1, round % size) != 0;
         wrong += targets[own][0] != round + round % size;
         shmem_team_sync(team);
-        if (round % 20 != 0) continue;
+        if (round % 10 != 0) continue;
         shmem_team_t half = SHMEM_TEAM_INVALID;
         const int first = rank % 2, pes = (size + 1 - first) / 2;
         for (int side = 0; side < 2 && side < size; side++) {
@@ -64,7 +64,7 @@ int main(void) {
     }
     for (int i = 0; i < threads; i++) shmem_team_destroy(teams[i]);
     /* As many teams as a program likes, one after the other. */
-    for (int i = 0; i < 300; i++) {
+    for (int i = 0; i < 270; i++) {
         shmem_team_t made;
         wrong += shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, all, NULL, 0, &made) != 0;
         shmem_team_destroy(made);
