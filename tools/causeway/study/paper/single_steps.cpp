@@ -58,6 +58,7 @@ void take(int signal, void (*handler)(int, siginfo_t*, void*)) {
     struct sigaction action{};
     action.sa_sigaction = handler;
     action.sa_flags = SA_SIGINFO | SA_RESTART;
+    sigaddset(&action.sa_mask, SIGUSR2); // a step within a handler, where steps are blocked, would end the process
     sigaction(signal, &action, nullptr);
 }
 
