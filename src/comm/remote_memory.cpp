@@ -52,7 +52,7 @@ template <class Word> std::uint64_t change_word(word_operation what, Word* word,
     return 0;
 }
 
-/// Open MPI 4.1 has lost messages where several threads wait in MPI_Wait or look by MPI_Improbe.
+/// With Open MPI 4.1, several threads in MPI_Wait, and one in MPI_Improbe, stopped for good.
 void complete(MPI_Request& what) {
     for (int is_over = 0;;) {
         check("MPI_Test", PMPI_Test(&what, &is_over, MPI_STATUS_IGNORE));
@@ -92,7 +92,7 @@ struct remote_memory::request {
 remote_memory::remote_memory(const process_group& all, reach own, trouble fails)
     : m_requests(process_group::duplicate(all.communicator())),
       m_payloads(process_group::duplicate(all.communicator())), m_answers(process_group::duplicate(all.communicator())),
-      m_reach(std::move(own)), m_fails(std::move(fails)), m_open(static_cast<std::size_t>(all.size())) {
+      m_reach(std::move(own)), m_fails(std::move(fails)), m_sent(static_cast<std::size_t>(all.size())) {
     int level = MPI_THREAD_SINGLE;
     check("MPI_Query_thread", PMPI_Query_thread(&level));
     // The same everywhere, unless the launcher mixes libraries.
@@ -118,9 +118,9 @@ void remote_memory::send(int rank, request& what, const void* with, std::size_t 
 }
 
 void remote_memory::count(int rank, std::size_t bytes) {
-    auto& open = m_open[static_cast<std::size_t>(rank)];
-    const auto messages = open.messages.fetch_add(1) + 1;
-    if (messages >= most_messages || open.bytes.fetch_add(bytes) + bytes >= most_bytes) quiet(rank);
+    auto& sent = m_sent[static_cast<std::size_t>(rank)];
+    const auto messages = ++sent.messages, in_all = sent.bytes += bytes;
+    if (messages >= sent.messages_there + most_messages || in_all >= sent.bytes_there + most_bytes) quiet(rank);
 }
 
 void remote_memory::write(const remote_place& where, const void* from, std::size_t bytes) {
@@ -183,25 +183,25 @@ void remote_memory::tell(const remote_place& where, word_operation what, std::si
 }
 
 void remote_memory::quiet() {
-    for (std::size_t rank = 0; rank < m_open.size(); ++rank)
-        if (m_open[rank].messages.load() != 0) quiet(static_cast<int>(rank));
+    for (std::size_t rank = 0; rank < m_sent.size(); ++rank)
+        if (m_sent[rank].messages != m_sent[rank].messages_there) quiet(static_cast<int>(rank));
 }
 
 void remote_memory::quiet(int rank) {
-    auto& open = m_open[static_cast<std::size_t>(rank)];
-    const auto messages = open.messages.load(), bytes = open.bytes.load();
+    auto& sent = m_sent[static_cast<std::size_t>(rank)];
+    const std::uint64_t messages = sent.messages, bytes = sent.bytes;
     request what{.asks = kind::quiet, .tag = new_tag()};
     std::uint64_t done = 0;
     MPI_Request answer = MPI_REQUEST_NULL;
     check("MPI_Irecv", PMPI_Irecv(&done, sizeof done, MPI_BYTE, rank, what.tag, m_answers->communicator(), &answer));
     send(rank, what, nullptr, 0);
     complete(answer);
-    // Two threads may both have waited for the same ones.
-    const auto take = [](std::atomic<std::uint64_t>& of, std::uint64_t count) {
-        for (auto seen = of.load(); !of.compare_exchange_weak(seen, seen - std::min(seen, count));) {}
+    // Another thread may have waited for more meanwhile.
+    const auto raise = [](std::atomic<std::uint64_t>& to, std::uint64_t least) {
+        for (std::uint64_t seen = to; seen < least && !to.compare_exchange_weak(seen, least);) {}
     };
-    take(open.messages, messages);
-    take(open.bytes, bytes);
+    raise(sent.messages_there, messages);
+    raise(sent.bytes_there, bytes);
 }
 
 void remote_memory::answer(int source, const request& what, const std::byte* with) {

@@ -55,8 +55,9 @@ class remote_memory {
 
   private:
     struct request;
-    struct unacknowledged {
-        std::atomic<std::uint64_t> messages{0}, bytes{0};
+    /// What has been sent in all, and how much of it is there.
+    struct progress {
+        std::atomic<std::uint64_t> messages{0}, bytes{0}, messages_there{0}, bytes_there{0};
     };
 
     void serve();
@@ -69,7 +70,7 @@ class remote_memory {
     std::unique_ptr<process_group> m_requests, m_payloads, m_answers;
     reach m_reach;
     trouble m_fails;
-    std::vector<unacknowledged> m_open; // by rank
+    std::vector<progress> m_sent; // by rank
     std::atomic<unsigned> m_tags{0};
     std::atomic<bool> m_ends{false};
     std::thread m_server;
