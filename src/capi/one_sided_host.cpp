@@ -61,7 +61,7 @@ cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_compariso
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
         const auto awaited = check_word(*heap, word, word_bytes, comparison, value);
-        symmetric_heap::run(one_flow(heap->wait(awaited), endpoints::make_empty_endpoint("host"), 0));
+        heap->wait_for(awaited);
         return CL_SUCCESS;
     });
 }
@@ -71,9 +71,7 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
         const auto what = check_atomic(*heap, operation, word_bytes, word, operand, compared, pe);
-        std::uint64_t seen = 0;
-        symmetric_heap::run(one_flow(heap->atomic(what),
-                                     endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&seen)), word_bytes));
+        const auto seen = heap->carry_out(what);
         if (before != nullptr) *before = seen;
         return CL_SUCCESS;
     });

@@ -60,7 +60,7 @@ class asked_endpoint final : public transfer::endpoint {
 
   private:
     void begin() {
-        if (const auto gone = m_heap->absence_of(m_pe, m_heap->waits().now())) {
+        if (const auto gone = m_heap->absence_of(m_pe, endpoints::heap_waits::now())) {
             finish(gone);
             return;
         }

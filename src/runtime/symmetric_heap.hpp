@@ -15,6 +15,7 @@
 
 #include <CL/cl.h>
 
+#include <atomic>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -90,6 +91,9 @@ class symmetric_heap {
     void put_from(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes,
                   std::optional<endpoints::heap_signal> then = {}) const;
     void get_to(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes) const;
+    /// The same of an atomic operation, which gives what the word was before, and of a wait.
+    [[nodiscard]] std::uint64_t carry_out(const endpoints::heap_atomic& what) const;
+    void wait_for(const endpoints::awaited_word& what) const;
 
     /// Moves in a command of no queue, and waits for it. Throws transfer_error.
     static void run(flows moved);
@@ -103,6 +107,10 @@ class symmetric_heap {
     /// Where in the heap `memory` is, if the host does not reach it there.
     [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
+    /// Whether host code that calls may do it itself, in memory that it reaches: without the engine, a tenth of the
+    /// time and less. Now and then it may not, so that a PE that has died is noticed; nor where a timeline is to show
+    /// it.
+    [[nodiscard]] bool may_be_done_at_once() const;
     void stop_serving();
 
     cl::context m_context;
@@ -113,6 +121,7 @@ class symmetric_heap {
     std::optional<untouchable_range> m_range; // the addresses of memory that the host does not reach
     std::byte* m_base = nullptr; // the first address
     std::shared_ptr<endpoints::heap> m_heap;
+    mutable std::atomic<unsigned> m_done_at_once = 0;
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     std::shared_ptr<heap_link> m_link; // null where the heap lies in no window
     mutable std::mutex m_mutex; // guards m_allocator

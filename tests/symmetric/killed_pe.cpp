@@ -77,6 +77,15 @@ int main(int argc, char** argv) {
     }
 
     bool good = true;
+    if (moment == "idle") { // calls of host code, which need no engine for what they do
+        const auto until = std::chrono::steady_clock::now() + limit;
+        cl_int status = CL_SUCCESS;
+        while (status == CL_SUCCESS && std::chrono::steady_clock::now() < until)
+            status = causeway_symmetric_atomic(CL_ATOMIC_INC, 8, word, 0, 0, last, nullptr);
+        std::printf("PE %d: atomic: status %d\n", rank, status);
+        good = status == CL_TRANSFER_PEER_FAILED &&
+               causeway_symmetric_put(data, "12345678", 8, last) == CL_TRANSFER_PEER_FAILED;
+    }
     const auto expect_failed = [&](const event& of, const char* name) {
         const cl_int status = wait(of.get(), limit);
         const auto message = transfer_text(of.get(), CL_TRANSFER_ERROR_MESSAGE);

@@ -2,7 +2,9 @@
 // Atomics, waits for words, fences, quiets and barriers.
 #include "symmetric_fixture.hpp"
 
+#include <atomic>
 #include <set>
+#include <thread>
 
 using namespace symmetric_test;
 
@@ -175,6 +177,51 @@ TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order) {
         EXPECT_TRUE(same(contents(data, 8), pattern(before, static_cast<int>(round), 8)));
         ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS);
     }
+}
+
+TEST_F(symmetric_words, are_changed_by_calls_behind_a_fence_that_waits) {
+    auto* const words = allocate<std::uint64_t>(2);
+    const queue on = make_queue(order::out_of_order);
+    for (std::uint64_t round = 1; round <= 10; ++round) {
+        const buffer source = own().make_buffer(pattern(me, static_cast<int>(round), 8));
+        const event gate = own().make_user_event();
+        cl_event closed = gate.get();
+        ASSERT_EQ(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, 8, words, next, 1, &closed, nullptr), CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFence(on.get(), 0, nullptr, nullptr), CL_SUCCESS);
+        std::atomic<bool> is_over = false;
+        std::jthread calling([&] {
+            EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_SET, 8, words + 1, round, 0, next, nullptr), CL_SUCCESS);
+            is_over = true;
+        });
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        EXPECT_FALSE(is_over) << "it passed the fence";
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        calling.join();
+        ASSERT_EQ(causeway_symmetric_wait(words + 1, 8, CL_COMPARE_GE, round), CL_SUCCESS);
+        EXPECT_TRUE(same(contents(words, 8), pattern(before, static_cast<int>(round), 8)));
+        ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    }
+}
+
+TEST_F(symmetric_words, are_changed_by_calls_of_many_threads) {
+    constexpr int threads = 4, rounds = 3000; // more than until the next look at the others
+    auto* const words = allocate<std::uint64_t>(2);
+    {
+        std::vector<std::jthread> calling;
+        for (int each = 0; each < threads; ++each)
+            calling.emplace_back([&] {
+                for (int round = 0; round < rounds; ++round) {
+                    EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 4, words, 0, 0, 0, nullptr), CL_SUCCESS);
+                    EXPECT_EQ(causeway_symmetric_signal(words + 1, 2, CL_SIGNAL_ADD, next), CL_SUCCESS);
+                }
+            });
+    }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    std::uint64_t seen = 0;
+    ASSERT_EQ(causeway_symmetric_get(&seen, words, 8, 0), CL_SUCCESS);
+    EXPECT_EQ(seen, static_cast<std::uint64_t>(threads * rounds * all));
+    ASSERT_EQ(causeway_symmetric_wait(words + 1, 8, CL_COMPARE_EQ, 2 * threads * rounds), CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
 TEST_F(symmetric_words, are_quiet_also_behind_a_put_that_never_began) {

@@ -31,23 +31,22 @@ bool heap::has_left(const heap_member& which) const {
 }
 
 void heap::look_at_processes(time_point now) {
-    if (m_dead || now < m_next_look) return;
+    if (now < m_next_look) return;
     m_next_look = now + between_looks;
     for (int pe = 0; pe < pes(); ++pe) {
-        const auto& each = m_members[static_cast<std::size_t>(pe)];
-        if (pe == m_pe || !each.process.is_gone()) continue;
-        if (has_left(each)) continue;
-        m_dead_pe = pe;
-        m_dead = {status::peer_failed, 0, 0,
-                  "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
-                      " ended without causeway_symmetric_finalize or MPI_Finalize"};
-        return;
+        auto& each = m_members[static_cast<std::size_t>(pe)];
+        if (pe == m_pe || each.death || !each.process.is_gone() || has_left(each)) continue;
+        each.death = {status::peer_failed, 0, 0,
+                      "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
+                          " ended without causeway_symmetric_finalize or MPI_Finalize"};
+        if (!m_dead) m_dead = each.death;
+        m_has_seen_death.store(true, std::memory_order_relaxed);
     }
 }
 
 failure heap::trouble_with(int pe, time_point now) {
     look_at_processes(now);
-    return m_dead_pe == pe ? m_dead : failure{};
+    return m_members[static_cast<std::size_t>(pe)].death;
 }
 
 failure heap::trouble(time_point now) {
@@ -112,7 +111,6 @@ void heap_waits::remove(const heap_waiter& which) {
 }
 
 bool heap_waits::poll(time_point now) {
-    m_now = now;
     bool progress = false;
     // One that ends may begin others, which are looked at the next time.
     const auto count = m_all.size();

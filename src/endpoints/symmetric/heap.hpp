@@ -50,6 +50,7 @@ struct heap_member {
     comm::process_watch process;
     int number = 0; ///< of the process, for error texts
     bool has_left = false; ///< as a message has told; see also heap_control
+    failure death; ///< as soon as it has been seen
 };
 
 class heap_waits;
@@ -82,6 +83,8 @@ class heap {
 
     /// Why nothing can be done with `pe` any more; empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure trouble_with(int pe, time_point now);
+    /// Whether a PE's death has been seen. Any thread.
+    [[nodiscard]] bool has_seen_death() const { return m_has_seen_death.load(std::memory_order_relaxed); }
     /// Why a wait for others may never end: one is dead, or all have left. Empty if neither.
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` does not answer any more, if so: it is dead, or has left.
@@ -134,7 +137,7 @@ class heap {
     time_point m_next_look;
     failure m_dead; // the first that was seen
     failure m_end_of_meetings;
-    int m_dead_pe = -1;
+    std::atomic<bool> m_has_seen_death = false;
 };
 
 /// Something of an engine that waits for other PEs.
@@ -160,11 +163,11 @@ class heap_waits final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_all.empty(); }
-    [[nodiscard]] time_point now() const { return m_now; }
+    /// Also where nothing waits, and nobody polls.
+    [[nodiscard]] static time_point now() { return std::chrono::steady_clock::now(); }
 
   private:
     std::vector<heap_waiter*> m_all; // null: removed while they are looked at
-    time_point m_now;
 };
 
 } // namespace causeway::endpoints

@@ -21,6 +21,7 @@ void operation_order::turn::wait(std::function<void()> came) {
 }
 
 void operation_order::turn::leave(const failure& why) {
+    if (!std::exchange(m_is_over, true) && m_kind == kind::fence) --m_order.m_made_fences;
     const auto number = std::exchange(m_number, 0);
     if (number == 0) return;
     if (why && !m_order.m_failure) m_order.m_failure = why;

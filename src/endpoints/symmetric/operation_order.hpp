@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 
+#include <atomic>
 #include <cstdint>
 #include <deque>
 #include <functional>
@@ -21,7 +22,9 @@ class operation_order {
     /// A turn in the order, from join() to leave(). Engine's thread only.
     class turn {
       public:
-        turn(operation_order& order, kind what) : m_order(order), m_kind(what) {}
+        turn(operation_order& order, kind what) : m_order(order), m_kind(what) {
+            if (what == kind::fence) ++order.m_made_fences;
+        }
         ~turn() { leave(); }
         turn(const turn&) = delete;
         turn& operator=(const turn&) = delete;
@@ -37,7 +40,11 @@ class operation_order {
         operation_order& m_order;
         kind m_kind;
         std::uint64_t m_number = 0; // 0: not in line
+        bool m_is_over = false;
     };
+
+    /// Whether there are fences that are not over, be they still on their way to the engine. Any thread.
+    [[nodiscard]] bool has_fences() const { return m_made_fences.load(std::memory_order_acquire) != 0; }
 
     /// The first failure since the last call.
     [[nodiscard]] failure take_failure() { return std::exchange(m_failure, {}); }
@@ -52,6 +59,7 @@ class operation_order {
     std::deque<state> m_line;    // from m_first on; its first has not ended
     std::uint64_t m_first = 1;
     std::size_t m_fences = 0;    // in line
+    std::atomic<std::size_t> m_made_fences = 0; // and not over
     std::map<std::uint64_t, std::function<void()>> m_waiting;
     bool m_passing = false, m_again = false;
     failure m_failure;

@@ -22,6 +22,12 @@ std::string location_text(int pe, std::size_t offset) {
     return "PE " + std::to_string(pe) + " at " + bytes_text(offset);
 }
 
+void send(const heap_signal& signal, const heap& of, int pe) {
+    const auto what = signal.what == heap_signal::operation::set ? atomic_operation::set : atomic_operation::add;
+    (void)carry_out({.pe = pe, .offset = signal.offset, .what = what, .operand = signal.value},
+                    of.at(pe, signal.offset));
+}
+
 /// One that takes its turn among the operations of its heap.
 class ordered_endpoint : public transfer::endpoint {
   public:
@@ -81,7 +87,7 @@ class remote_endpoint : public ordered_endpoint {
 
   protected:
     void turn_came() override {
-        if (auto gone = of().trouble_with(m_where.pe, of().waits().now())) {
+        if (auto gone = of().trouble_with(m_where.pe, heap_waits::now())) {
             finish_opening(0, gone);
         } else {
             finish_opening(request().bytes);
@@ -125,13 +131,7 @@ class put_target final : public remote_endpoint {
     }
 
     void close(std::size_t moved, const failure& error, step& done) override {
-        if (!error && m_then)
-            (void)carry_out(
-                {.pe = where().pe,
-                 .offset = m_then->offset,
-                 .what = m_then->what == heap_signal::operation::set ? atomic_operation::set : atomic_operation::add,
-                 .operand = m_then->value},
-                of().at(where().pe, m_then->offset));
+        if (!error && m_then) send(*m_then, of(), where().pe);
         // A device may have written the bytes itself: its command is over, and what it wrote is not to come behind
         // later stores.
         std::atomic_thread_fence(std::memory_order_release);
@@ -169,7 +169,7 @@ class atomic_source final : public ordered_endpoint {
 
   protected:
     void turn_came() override {
-        if (auto gone = of().trouble_with(m_what.pe, of().waits().now())) {
+        if (auto gone = of().trouble_with(m_what.pe, heap_waits::now())) {
             finish_opening(0, gone);
             return;
         }
@@ -324,6 +324,17 @@ bool holds(const awaited_word& what, const std::byte* word) {
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word) {
     return what.bytes == 4 ? carry_out_on(what, reinterpret_cast<std::uint32_t*>(word))
                            : carry_out_on(what, reinterpret_cast<std::uint64_t*>(word));
+}
+
+void put_now(const heap& of, const std::byte* source, const heap_location& where, std::size_t bytes,
+             const std::optional<heap_signal>& then) {
+    if (bytes != 0) std::memmove(of.at(where.pe, where.offset), source, bytes);
+    if (then) send(*then, of, where.pe);
+    std::atomic_thread_fence(std::memory_order_seq_cst); // done, also for this thread's next get
+}
+
+void get_now(const heap& of, std::byte* target, const heap_location& where, std::size_t bytes) {
+    if (bytes != 0) std::memmove(target, of.at(where.pe, where.offset), bytes);
 }
 
 std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_location& where,

@@ -55,6 +55,11 @@ struct heap_atomic {
 /// Applies the operation to a word that other processes also change; returns what was there before.
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
 
+/// A put and a get of the calling thread's own. Any thread; the heap of `where.pe` is mapped here.
+void put_now(const heap& of, const std::byte* source, const heap_location& where, std::size_t bytes,
+             const std::optional<heap_signal>& then);
+void get_now(const heap& of, std::byte* target, const heap_location& where, std::size_t bytes);
+
 /// The target of a put. Its bytes, then the signal, are visible to the other PE when the transfer is complete.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_put_target(std::shared_ptr<heap> of, const heap_location& where,
                                                                   std::optional<heap_signal> then = {});
