@@ -25,7 +25,7 @@ constexpr std::int64_t longest_queue = 4096;
 /// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
 /// One without a place is slowed down instead.
-constexpr std::chrono::microseconds catch_up_step{200};
+constexpr std::chrono::microseconds catch_up_step{200}, longest_in_vain{50000};
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
 void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memory_order_relaxed); }
@@ -228,12 +228,15 @@ void pool::work_off(task_group& group) {
     leave_seat(*here);
 }
 
-void pool::let_catch_up(const task_group& group) {
-    // What waits may wait for the caller, so the wait ends where there is no progress.
-    for (auto pending = group.pending(); pending > most_pending / 2;) {
+void pool::let_catch_up(task_group& group) {
+    // What waits may wait for the caller, so the wait ends where there is no progress. The next is then far away.
+    auto pending = group.pending();
+    auto in_vain = std::chrono::microseconds(0);
+    while (pending > std::max(most_pending / 2, group.spawns_on_to())) {
         std::this_thread::sleep_for(catch_up_step);
-        if (group.pending() >= pending) return;
-        pending = group.pending();
+        const auto before = std::exchange(pending, group.pending());
+        in_vain = pending < before ? std::chrono::microseconds(0) : in_vain + catch_up_step;
+        if (in_vain >= longest_in_vain) group.spawns_on_to(pending + pending / 2);
     }
 }
 

@@ -91,7 +91,7 @@ class pool {
     void make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child = false);
     /// Runs tasks until the group has fewer of them; without a place, sleeps as long as others make it fewer.
     void work_off(task_group& group);
-    static void let_catch_up(const task_group& group);
+    static void let_catch_up(task_group& group);
     [[nodiscard]] unsigned deal(task* ready, worker* from, std::span<const region> regions);
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);

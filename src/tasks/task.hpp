@@ -74,6 +74,7 @@ class task_group {
             m_cancelled.store(false, std::memory_order_relaxed);
         }
         m_pending.fetch_and(~std::uint64_t{1}, std::memory_order_relaxed);
+        spawns_on_to(0);
         if (m_domain) m_domain->clear();
         return ended;
     }
@@ -88,12 +89,16 @@ class task_group {
     void add_one() { m_pending.fetch_add(2, std::memory_order_relaxed); }
     /// True if somebody who sleeps has to be told. The group may be gone when this returns.
     [[nodiscard]] bool end_one() { return m_pending.fetch_sub(2, std::memory_order_acq_rel) == 3; }
+    /// Up to how many pending tasks nobody waits for others to catch up, as it was in vain.
+    [[nodiscard]] std::uint64_t spawns_on_to() const { return m_spawns_on_to.load(std::memory_order_relaxed); }
+    void spawns_on_to(std::uint64_t pending) { m_spawns_on_to.store(pending, std::memory_order_relaxed); }
     /// From now on whoever ends the last task tells.
     void announce_sleeper() { m_pending.fetch_or(1, std::memory_order_seq_cst); }
 
   private:
     pool* m_pool;
     std::atomic<std::uint64_t> m_pending{0}; ///< twice the tasks that are not over, and 1 if somebody sleeps
+    std::atomic<std::uint64_t> m_spawns_on_to{0};
     std::atomic<bool> m_cancelled{false};
     spin_lock m_lock; // guards m_failure
     std::exception_ptr m_failure;

@@ -238,10 +238,10 @@ TEST(tasks, a_thread_without_a_place_spawns_on_where_all_wait_for_it) {
     task_group group(pool);
     int value = 0;
     auto* const first = group.spawn_held([&] { ++value; }, std::array{causeway::inout(&value)});
-    for (int each = 0; each < 66'000; ++each) group.spawn([&] { ++value; }, {causeway::inout(&value)});
+    for (int each = 0; each < 300'000; ++each) group.spawn([&] { ++value; }, {causeway::inout(&value)});
     group.let_go(first);
     group.wait();
-    EXPECT_EQ(value, 66'001);
+    EXPECT_EQ(value, 300'001);
 }
 
 TEST(tasks, a_held_one_waits_for_its_release_and_its_successors_too) {
