@@ -69,6 +69,11 @@ def dry(start, given):
         check(names_carrier(), "Open MPI looks for networks that are not there", run)
     check(not names_carrier(PBS_JOBID="1") and not names_carrier(OMPI_MCA_pml="cm")
           and not names_carrier("--launcher-option", "--quiet"), "a carrier is chosen for other machines", run)
+    with tempfile.TemporaryDirectory() as home:
+        settings = pathlib.Path(home, ".openmpi", "mca-params.conf")
+        settings.parent.mkdir()
+        settings.write_text("# mine\n pml = ucx\n")
+        check(not names_carrier(HOME=home), "a carrier is chosen over the user's file", run)
 
 
 def words_of_a_program(start, given):

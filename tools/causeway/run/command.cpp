@@ -19,11 +19,13 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -76,11 +78,25 @@ bool goes_to_all_ranks(const std::string& name, bool cluster) {
     return false;
 }
 
+/// Whether a file of settings has a line that begins with `name`, or, without a name, any line but comments.
+bool says(const std::filesystem::path& file, std::string_view name) {
+    std::ifstream lines(file);
+    for (std::string line; std::getline(lines, line);) {
+        const auto begin = line.find_first_not_of(" \t");
+        if (begin == std::string::npos || line[begin] == '#') continue;
+        if (std::string_view(line).substr(begin).starts_with(name)) return true;
+    }
+    return false;
+}
+
 /// Whether the ranks are all on this machine, which has no network of the kind that Open MPI has other carriers for.
 bool is_plain_machine(const arguments& typed) {
     if (!typed.launcher_options.empty()) return false; // they may name hosts
     for (const char* const job : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "OMPI_MCA_orte_default_hostfile"})
         if (std::getenv(job) != nullptr) return false;
+    const char* const home = std::getenv("HOME");
+    if (home != nullptr && says(std::filesystem::path(home) / ".openmpi/mca-params.conf", "pml")) return false;
+    if (says("/etc/openmpi/openmpi-default-hostfile", "")) return false;
     std::error_code none;
     for (const char* const network : {"/sys/class/infiniband", "/sys/class/cxi", "/dev/hfi1_0", "/dev/ipath"})
         if (std::filesystem::exists(network, none)) return false;

@@ -290,7 +290,14 @@ long syscall(long number, ...) noexcept {
     case SYS_gettimeofday: {
         auto* const place = reinterpret_cast<timespec*>(words[number == SYS_clock_gettime ? 1 : 0]);
         if (place == nullptr || !asks(CAUSEWAY_CALLER)) return found;
-        return result_of_rank_0(found, place, sizeof *place);
+        const timespec own = found == 0 ? *place : timespec{};
+        const long code = result_of_rank_0(found, place, sizeof *place);
+        const auto in_ns = [](const timespec& time) {
+            return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
+        };
+        if (number == SYS_clock_gettime && found == 0 && code == 0)
+            causeway_run::note_time(static_cast<clockid_t>(words[0]), in_ns(own), in_ns(*place));
+        return code;
     }
     case SYS_getrandom:
         return asks(CAUSEWAY_CALLER)
