@@ -8,9 +8,10 @@ usage() {
 usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
   OUT_DIR          where the logs and the summary go (default: build/gpu)
-  --phases LIST    some of build,tests,bench,himeno,stream,filters,one_sided,bt_mz,directives,tasks,film,cluster (default:
-                   build to filters; the others take minutes each: film sends more than the device's memory through,
-                   cluster, one_sided and bt_mz take a rank for each GPU); bench is memory,kernel,disk,peers,calls,latency,ranks,large,beside, each of which may be named alone
+  --phases LIST    some of build,tests,bench,himeno,stream,filters,one_sided,bt_mz,directives,tasks,film,cluster
+                   (default: build to filters; the others take minutes each: film sends more than the device's memory
+                   through, cluster, one_sided and bt_mz take a rank for each GPU); bench is memory,kernel,disk,peers,
+                   calls,latency,ranks,large,beside, each of which may be named alone
   --build DIR      where to build (default: build/release)
   --commit TEXT    the commit that is measured (default: what git says)
   --runtime NAME   nvidia: the driver's library, whatever is installed (default); system: as the machine is set up
@@ -20,8 +21,8 @@ usage: scripts/on_gpu_machine.sh [OPTION]... [OUT_DIR]
 
 The figures need CLI11 and nlohmann/json, the tests GoogleTest: the machine's, or those of a folder .gtest/ in the
 project's root, with what Debian's libcli11-dev, nlohmann-json3-dev, libgtest-dev and libgmock-dev hold
-(.gtest/usr/include/CLI, .gtest/usr/lib/...; extract the packages with dpkg -x); direct links between GPUs need libvulkan-dev's
-headers, there as well. What is not there is left out, and the summary says so.
+(.gtest/usr/include/CLI, .gtest/usr/lib/...; extract the packages with dpkg -x); direct links between GPUs need
+libvulkan-dev's headers, there as well. What is not there is left out, and the summary says so.
 The bench phase leaves one JSON file for each of its parts: `causeway perf --from FILE... --plot PICTURE` draws them.
 A phase that fails or takes too long does not stop the others; the script then ends with status 1.
 TEXT

@@ -50,9 +50,11 @@ constexpr std::array<std::pair<const char*, causeway_distribution>, 4> distribut
     const bool is_wrong = !why.empty();
     if (is_wrong) std::fprintf(stderr, "task_problems: %s\n", why.c_str());
     std::fputs(
-        "usage: task_problems [--small] [--threads N] [--rounds N] [--seconds N] [--distribution "
-        "standard|fine|coarse|local] [--policy NAME] [--record FOLDER] [--model N]... [PROBLEM]...\n"
+        "usage: task_problems [--small] [--threads N] [--rounds N] [--seconds N] [--distribution NAME] [--policy "
+        "NAME]\n"
+        "                     [--record FOLDER] [--model N]... [PROBLEM]...\n"
         "problems: map reduction vecmul matmul jacobi sparselu; without --small with the paper's inputs\n"
+        "distributions: standard fine coarse local\n"
         "policies: work-stealing central locality locality-paper, all if none is named\n"
         "--model: a run recorded on one thread is replayed on N modelled cores, and run on N threads; may be repeated\n"
         "--record: one more run of each under the first policy, as FOLDER/PROBLEM.tasks\n",

@@ -152,6 +152,7 @@ def test_replay(given):
             continue
         assert each["outcome"] == "same", each
         assert each["speedup"] > 0 and each["low"] <= each["speedup"] <= each["high"] and each["repetitions"] > 0, each
+    assert any(each["outcome"] == "same" for each in variants_of(launch, "knob")), variants_of(launch, "knob")
     (mapped,) = variants_of(launch, "transfer")
     assert mapped["before"] > 0 and mapped["seconds"] > 0
     assert {each["what"].split(",")[0] for each in variants_of(launch, "place")} == {

@@ -43,12 +43,12 @@ namespace fs = std::filesystem;
 
 const char* const teaching =
     R"(Runs PROGRAM, unchanged, on the platform Causeway and says where its time goes: in which of OpenCL's functions, in
-compilation, waiting, kernels and copies, and how near these come to what the machine's memory gives. Any OpenCL program will
-do, also one of Python's; its processes are told apart.
+compilation, waiting, kernels and copies, and how near these come to what the machine's memory gives. Any OpenCL program
+will do, also one of Python's; its processes are told apart.
 
 With --budget it runs the program once more, records the launches that take longest, and does them again in a process of
-their own in other ways: work-group sizes, items put together, maps, memory flags, the driver's settings. Results that differ
-are left out. ^C ends that early, with what is known by then.
+their own in other ways: work-group sizes, items put together, maps, memory flags, the driver's settings. Results that
+differ are left out. ^C ends that early, with what is known by then.
 
 Examples:
   causeway study -- ./program                  print where the time goes
@@ -60,8 +60,8 @@ Examples:
   causeway study --json -- ./program           print it as JSON, in place of the tables
   CAUSEWAY_DEVICES=pocl causeway study -- ./program
 
-Exit status: that of PROGRAM, 127 if there is no such program; 1 if it called nothing of OpenCL or something failed, 2 for
-wrong arguments.)";
+Exit status: that of PROGRAM, 127 if there is no such program; 1 if it called nothing of OpenCL or something failed, 2
+for wrong arguments.)";
 
 struct arguments {
     std::string output, page, timeline, budget;
@@ -282,7 +282,9 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->add_flag("--exhaustive", typed->exhaustive, "try every work-group size first, beside the search");
     command->add_flag("--paper", typed->paper,
                       "measure the paper's kernels on every device, and judge its seven findings");
-    command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")
+    command
+        ->add_option("--seconds", typed->seconds,
+                     "with --paper, how long each point is measured (default: 0.2; below 0.01 some have fewer)")
         ->type_name("S");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
