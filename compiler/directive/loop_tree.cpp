@@ -332,11 +332,42 @@ void loop_tree::collect_gang_arrays(const found_directive& of) {
     });
 }
 
-bool loop_tree::is_reduced(const VarDecl* variable) const {
-    return std::any_of(m_all.begin(), m_all.end(), [&](const auto& node) {
-        return std::any_of(node->reductions.begin(), node->reductions.end(),
+bool loop_tree::is_reduced(const loop_node& node, const VarDecl* variable) {
+    const auto reduces = [&](const loop_node& one) {
+        return std::any_of(one.reductions.begin(), one.reductions.end(),
                            [&](const auto& each) { return each.variable == variable; });
+    };
+    const std::function<bool(const loop_node&)> reduces_inside = [&](const loop_node& one) {
+        return reduces(one) ||
+               std::any_of(one.inner.begin(), one.inner.end(), [&](const auto* each) { return reduces_inside(*each); });
+    };
+    for (const auto* around = node.parent; around; around = around->parent)
+        if (reduces(*around)) return true;
+    return reduces_inside(node);
+}
+
+/// True if the statement may go on elsewhere than after it: what follows it is not sure to run.
+static bool may_jump(const unit& unit, const Stmt* statement, bool in_loop = false, bool in_switch = false) {
+    if (!statement) return false;
+    if (isa<ReturnStmt>(statement) || (isa<ContinueStmt>(statement) && !in_loop) ||
+        (isa<BreakStmt>(statement) && !in_loop && !in_switch))
+        return true;
+    // A directive is a `while` around its statement.
+    in_loop = in_loop || isa<ForStmt, DoStmt>(statement) ||
+              (isa<WhileStmt>(statement) && !directive_of(unit, statement));
+    in_switch = in_switch || isa<SwitchStmt>(statement);
+    const auto children = statement->children();
+    return std::any_of(children.begin(), children.end(),
+                       [&](const auto* each) { return may_jump(unit, each, in_loop, in_switch); });
+}
+
+static bool has_case(const Stmt* statement) {
+    bool found = false;
+    walk(statement, [&](const Stmt* each) {
+        found |= isa<SwitchCase>(each);
+        return !found;
     });
+    return found;
 }
 
 loop_tree::use loop_tree::first_use(const Stmt* statement, const VarDecl* variable) const {
@@ -355,10 +386,20 @@ loop_tree::use loop_tree::first_use(const Stmt* statement, const VarDecl* variab
         return first_use(of.body, variable);
     }
     if (const auto* block = dyn_cast<CompoundStmt>(statement)) {
-        for (const auto* each : block->body())
-            if (const auto found = first_use(each, variable); found != use::none) return found;
-        return use::none;
+        bool written = false, jumps = false;
+        auto of_all = use::none;
+        for (const auto* each : block->body()) {
+            if (has_case(each)) written = false; // where the old value may come in
+            if (written) continue;
+            const auto found = first_use(each, variable);
+            if (found == use::read) return found;
+            written = found == use::written;
+            if (written && !jumps) of_all = found;
+            jumps = jumps || may_jump(m_unit, each);
+        }
+        return of_all;
     }
+    if (const auto* label = dyn_cast<SwitchCase>(statement)) return first_use(label->getSubStmt(), variable);
     if (const auto* choice = dyn_cast<IfStmt>(statement)) {
         if (const auto found = first_use(choice->getCond(), variable); found != use::none) return found;
         const auto one = first_use(choice->getThen(), variable), other = first_use(choice->getElse(), variable);
@@ -401,16 +442,20 @@ loop_tree::use loop_tree::use_after(const Stmt* statement, const Stmt* target, c
     };
     if (statement == target) return use::none;
     if (const auto of = directive_of(m_unit, statement)) return use_after(of.body, target, variable);
-    bool passed = false, declared = false;
+    bool passed = false, written = false, declared = false, jumps = false;
     for (const auto* child : statement->children()) {
-        if (!child) continue;
+        if (!child || written) continue;
         if (const auto* declaration = dyn_cast<DeclStmt>(child))
             for (const auto* one : declaration->decls()) declared |= one == variable;
         if (passed && isa<CompoundStmt>(statement)) {
-            if (const auto found = first_use(child, variable); found != use::none) return found;
+            const auto found = first_use(child, variable);
+            written = found == use::written;
+            if (found == use::read || (written && !jumps)) return found;
+            jumps = jumps || may_jump(m_unit, child);
         } else if (!passed && has(child)) {
             if (const auto found = use_after(child, target, variable); found != use::none) return found;
             passed = true;
+            jumps = may_jump(m_unit, child);
         }
     }
     // Another round, unless that has a variable of its own.
@@ -442,7 +487,7 @@ const VarDecl* loop_tree::written_gang_variable(const loop_node& node) const {
         if (!each.writes || !each.root) continue;
         for (const auto* variable : m_pointees.reached(each.root)) {
             if (each.memory && arrays.contains(variable)) return variable;
-            if (scalars.contains(variable) && (each.memory || variable == each.root) && !is_reduced(variable) &&
+            if (scalars.contains(variable) && (each.memory || variable == each.root) && !is_reduced(node, variable) &&
                 is_read_later(node, variable))
                 return variable;
         }

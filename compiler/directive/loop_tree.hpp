@@ -85,8 +85,10 @@ class loop_tree {
     void collect_gang_arrays(const found_directive& of);
     /// A variable that the gang around the loop has, and that the loop writes so that others see it.
     const clang::VarDecl* written_gang_variable(const loop_node& node) const;
-    bool is_reduced(const clang::VarDecl* variable) const;
-    /// What comes first: that the old value of the variable is read, or that it gets a new one for sure.
+    /// By the loop, one around it or one in it; what a loop beside it reduces is the gang's here.
+    static bool is_reduced(const loop_node& node, const clang::VarDecl* variable);
+    /// What comes first: that the old value of the variable is read, or that it gets a new one for sure. After a
+    /// jump that may be taken only a read counts.
     enum class use { none, read, written };
     use first_use(const clang::Stmt* statement, const clang::VarDecl* variable) const;
     /// Of what follows `target` in `statement`.

@@ -561,8 +561,80 @@ static void pace_of_threads(void) {
            "statements of a gang that build on each other");
 }
 
+/* What a lane writes last is what its gang goes on with, also where a jump passes by what would replace it. */
+static void jumps_past_writes(void) {
+    enum { rows = 10, columns = 48 };
+    int left[rows], skipped[rows], chosen[rows], cases[rows], wrong = 0;
+#pragma acc parallel loop gang copyout(left, skipped, chosen, cases) vector_length(32)
+    for (int i = 0; i < rows; i++) {
+        int x = -1, y = -1, z = -1, w = -1;
+        for (int k = 0; k < 4; k++) {
+#pragma acc loop vector
+            for (int j = 0; j < columns; j++)
+                if (j == 3 * i + k) x = j;
+            if (k == i % 4) break;
+            x = -2;
+        }
+        left[i] = x;
+        for (int k = 0; k < 3; k++) {
+            {
+#pragma acc loop vector
+                for (int j = 0; j < columns; j++)
+                    if (j == 4 * i + k) y = j;
+                if (k >= i % 3) continue;
+            }
+            y = -2;
+        }
+        skipped[i] = y;
+        switch (i % 2) {
+        case 0:
+#pragma acc loop vector
+            for (int j = 0; j < columns; j++)
+                if (j == i + 5) z = j;
+            break;
+        default: chosen[i] = 0; z = -7;
+        }
+        chosen[i] = z;
+        for (int k = 0; k < 2; k++) {
+            switch (k) {
+            case 0:
+#pragma acc loop vector
+                for (int j = 0; j < columns; j++)
+                    if (j == i + 9) w = j;
+                break;
+            case 1: cases[i] = w; break;
+            }
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        wrong += left[i] != 3 * i + i % 4 || skipped[i] != 4 * i + 2 || chosen[i] != (i % 2 ? -7 : i + 5) ||
+                 cases[i] != i + 9;
+    expect(!wrong, "what a lane wrote survives a jump past the next assignment");
+}
+
+/* A variable that one loop reduces belongs to the gang in the next. */
+static void reduced_before(void) {
+    enum { rows = 10, columns = 48 };
+    int sums[rows], last[rows], wrong = 0;
+#pragma acc parallel loop gang copyout(sums, last) vector_length(32)
+    for (int i = 0; i < rows; i++) {
+        int x = i;
+#pragma acc loop vector reduction(+ : x)
+        for (int j = 0; j < columns; j++) x += j;
+        sums[i] = x;
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++)
+            if (j == 2 * i + 1) x = j;
+        last[i] = x;
+    }
+    for (int i = 0; i < rows; i++) wrong += sums[i] != i + columns * (columns - 1) / 2 || last[i] != 2 * i + 1;
+    expect(!wrong, "a loop writes what another one reduced");
+}
+
 int main(void) {
     pace_of_threads();
+    jumps_past_writes();
+    reduced_before();
     scalars();
     beginning(200);
     arrays(13);
