@@ -32,18 +32,12 @@ struct control_line {
 };
 /// Of each PE: whether it has left; by PE, tokens of active sets; and for each place, lines_of_place lines.
 constexpr std::size_t first_token = 1, lines_of_place = 24;
-/// Of a place: its note, what is lent, which places are free, and a token for each round of a meeting.
+/// Of a place: its note, what is lent, the number of a place that is made, and a token for each round of a meeting.
 constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
 static_assert(sizeof(comm::segment_address) <= line);
 
 /// By which messages name the parts of a PE's memory.
 constexpr std::uint32_t heap_part = 0, globals_part = 1, control_part = 2, first_lent_part = 16;
-
-/// What a PE says when a place is looked for.
-struct place_offer {
-    std::uint64_t is_busy = 0; // another thread looks
-    std::array<std::uint64_t, 4> free{};
-};
 
 std::size_t size_of(const char* name, std::size_t otherwise) {
     const char* const text = std::getenv(name);
@@ -430,8 +424,17 @@ void job::read_control(int pe, std::size_t line, void* into, std::size_t bytes) 
     }
 }
 
-std::size_t job::line_of(const meeting_place& place, std::size_t line) const {
-    return first_token + static_cast<std::size_t>(m_pes) + place.number * lines_of_place + line;
+std::uint32_t job::number_of(const meeting_place& place, int pe) const {
+    const auto& all = m_numbers[place.number];
+    return all.empty() ? place.number : all[static_cast<std::size_t>(pe)];
+}
+
+std::size_t job::first_line(std::uint32_t number) const {
+    return first_token + static_cast<std::size_t>(m_pes) + number * lines_of_place;
+}
+
+std::size_t job::line_of(const meeting_place& place, int pe, std::size_t line) const {
+    return first_line(number_of(place, pe)) + line;
 }
 
 void job::tell_token(int pe, std::size_t line, std::uint64_t value) const {
@@ -455,10 +458,11 @@ void job::meet(const members& who, meeting_place& place) {
     quiet();
     const int own = who.index_of(m_pe);
     const auto now = ++place.meetings;
-    auto line = line_of(place, first_round_line);
-    for (int distance = 1; distance < who.size; distance *= 2, ++line) {
-        tell_token(who.world((own + distance) % who.size), line, now);
-        wait_for_token(line, now);
+    auto round = first_round_line;
+    for (int distance = 1; distance < who.size; distance *= 2, ++round) {
+        const int to = who.world((own + distance) % who.size);
+        tell_token(to, line_of(place, to, round), now);
+        wait_for_token(line_of(place, m_pe, round), now);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -476,60 +480,59 @@ void job::meet_set(const members& who) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// Each PE says which places it has free; the first that all have is taken. While one thread of a PE looks for a place,
-/// others have nothing to offer, and all of those try again.
-bool job::make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made) {
-    const bool joins = of.index_of(m_pe) >= 0;
-    for (;;) {
-        std::unique_lock looking(m_places_mutex, std::defer_lock);
-        place_offer mine;
-        mine.is_busy = joins && !looking.try_lock() ? 1 : 0;
-        for (std::size_t i = 0; i < mine.free.size(); ++i) mine.free[i] = ~m_taken_places[i].load();
-        std::memcpy(control(m_pe, line_of(at, offer_line)), &mine, sizeof mine);
-        meet(parent, at);
-        place_offer common;
-        common.free.fill(~std::uint64_t{0});
-        for (int i = 0; i < of.size; ++i) {
-            place_offer theirs;
-            read_control(of.world(i), line_of(at, offer_line), &theirs, sizeof theirs);
-            common.is_busy |= theirs.is_busy;
-            for (std::size_t k = 0; k < common.free.size(); ++k) common.free[k] &= theirs.free[k];
-        }
-        std::uint32_t found = places;
-        for (std::uint32_t k = 0; k < places && found == places; ++k)
-            if ((common.free[k / 64] >> k % 64 & 1) != 0) found = k;
-        const bool is_found = common.is_busy == 0 && found != places;
-        if (is_found && joins) {
-            m_taken_places[found / 64].fetch_or(std::uint64_t{1} << found % 64);
-            made.number = found;
-            made.meetings = 0;
-            // Nobody of the team that was here before tells anything more.
-            for (std::size_t round = first_round_line; round < lines_of_place; ++round)
-                std::memset(control(m_pe, line_of(made, round)), 0, line);
-        }
-        meet(parent, at);
-        if (common.is_busy == 0) return is_found;
+/// `places` if all are taken.
+std::uint32_t job::take_number() {
+    for (std::uint32_t number = 0; number < places; ++number) {
+        const auto bit = std::uint64_t{1} << number % 64;
+        if ((m_taken_places[number / 64].fetch_or(bit) & bit) == 0) return number;
     }
+    return places;
+}
+
+/// Each PE takes any number that it has free and tells the others.
+bool job::make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made) {
+    const auto own = of.index_of(m_pe) >= 0 ? take_number() : places;
+    *static_cast<std::uint32_t*>(control(m_pe, line_of(at, m_pe, offer_line))) = own;
+    // Nobody of the team that was here before tells anything more, and nobody of the new one tells anything yet.
+    made = {.number = own};
+    for (std::size_t round = first_round_line; own != places && round < lines_of_place; ++round)
+        std::memset(control(m_pe, first_line(own) + round), 0, line);
+    meet(parent, at);
+    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(m_pes), places);
+    bool have_all = true;
+    for (int i = 0; i < of.size; ++i) {
+        auto& theirs = numbers[static_cast<std::size_t>(of.world(i))];
+        read_control(of.world(i), line_of(at, of.world(i), offer_line), &theirs, sizeof theirs);
+        have_all = have_all && theirs != places;
+    }
+    // All have read before one of them makes the next place.
+    meet(parent, at);
+    if (own != places) {
+        m_numbers[own] = std::move(numbers);
+        if (!have_all) give_place(made);
+    }
+    return have_all;
 }
 
 void job::give_place(meeting_place& place) {
     for (auto& lent : m_lent[place.number]) lent.reset();
+    m_numbers[place.number].clear();
     m_taken_places[place.number / 64].fetch_and(~(std::uint64_t{1} << place.number % 64));
 }
 
 void job::note(const meeting_place& place, std::uint64_t value) {
-    *static_cast<std::uint64_t*>(control(m_pe, line_of(place, note_line))) = value;
+    *static_cast<std::uint64_t*>(control(m_pe, line_of(place, m_pe, note_line))) = value;
 }
 
 std::uint64_t job::note_of(const meeting_place& place, int pe) const {
     std::uint64_t value = 0;
-    read_control(pe, line_of(place, note_line), &value, sizeof value);
+    read_control(pe, line_of(place, pe, note_line), &value, sizeof value);
     return value;
 }
 
 void job::lend(const char* call, meeting_place& place, loan what, const void* source, std::size_t bytes) {
     const auto which = static_cast<std::size_t>(what);
-    auto& shown = *static_cast<comm::segment_address*>(control(m_pe, line_of(place, first_loan_line + which)));
+    auto& shown = *static_cast<comm::segment_address*>(control(m_pe, line_of(place, m_pe, first_loan_line + which)));
     shown.bytes = 0;
     if (bytes == 0 || find(source, m_pe) != nullptr) return;
     auto& lent = m_lent[place.number][which];
@@ -548,11 +551,11 @@ const std::byte* job::borrow(meeting_place& place, loan what, const void* source
     const auto which = static_cast<std::size_t>(what);
     const auto* const first = static_cast<const std::byte*>(source) + offset;
     comm::segment_address shown;
-    read_control(pe, line_of(place, first_loan_line + which), &shown, sizeof shown);
+    read_control(pe, line_of(place, pe, first_loan_line + which), &shown, sizeof shown);
     if (is_remote(pe)) {
         thread_local std::vector<std::byte> fetched;
         fetched.resize(bytes);
-        const auto lent = first_lent_part + place.number * static_cast<std::uint32_t>(loans) +
+        const auto lent = first_lent_part + number_of(place, pe) * static_cast<std::uint32_t>(loans) +
                           static_cast<std::uint32_t>(which);
         const auto where = shown.bytes != 0 ? comm::remote_place{pe, lent, offset} : remote(first, pe, call);
         or_end(call, [&] { messages(call).read(where, fetched.data(), bytes); });

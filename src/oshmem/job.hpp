@@ -40,8 +40,8 @@ struct members {
 enum class loan { source, target };
 inline constexpr std::size_t loans = 2;
 
-/// Where the PEs of a team meet: a number that is free on all of them, so that threads may meet in several teams at
-/// once.
+/// Where the PEs of a team meet: a number of each one's own, so that threads may make several teams, and meet in them,
+/// at once.
 struct meeting_place {
     std::uint32_t number = 0;
     std::uint64_t meetings = 0;
@@ -193,7 +193,10 @@ class job {
     /// A line of a PE's control memory; null if it is on another node.
     [[nodiscard]] void* control(int pe, std::size_t line) const;
     void read_control(int pe, std::size_t line, void* into, std::size_t bytes) const;
-    [[nodiscard]] std::size_t line_of(const meeting_place& place, std::size_t line) const;
+    [[nodiscard]] std::uint32_t number_of(const meeting_place& place, int pe) const;
+    [[nodiscard]] std::size_t first_line(std::uint32_t number) const;
+    [[nodiscard]] std::size_t line_of(const meeting_place& place, int pe, std::size_t line) const;
+    [[nodiscard]] std::uint32_t take_number();
     void tell_token(int pe, std::size_t line, std::uint64_t value) const;
     void wait_for_token(std::size_t line, std::uint64_t value);
 
@@ -211,8 +214,8 @@ class job {
     std::vector<std::uint64_t> m_sent, m_expected; // tokens of active sets, by PE
     static constexpr std::uint32_t places = 256;
     meeting_place m_set_place{.number = 0}, m_world_place{.number = 1};
-    std::mutex m_places_mutex; // held by the thread that looks for a place
     std::array<std::atomic<std::uint64_t>, places / 64> m_taken_places{};
+    std::array<std::vector<std::uint32_t>, places> m_numbers; // by place, by PE: its number; empty if all have the same
     // By place: a thread that serves messages reads them, too, between two meetings.
     std::array<std::array<std::unique_ptr<comm::shared_segment>, loans>, places> m_lent;
     std::unique_ptr<comm::remote_memory> m_remote; // null where all PEs are on one node

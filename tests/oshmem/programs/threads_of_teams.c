@@ -4,7 +4,7 @@
 #include <shmem.h>
 #include <stdio.h>
 
-enum { threads = 3, rounds = 20, numbers = 40 };
+enum { threads = 3, rounds = 20, numbers = 40, splits = 100 };
 
 static int me, all;
 static shmem_team_t teams[threads];
@@ -16,6 +16,13 @@ static void* work(void* argument) {
     shmem_team_t team = teams[own];
     const int rank = shmem_team_my_pe(team), size = shmem_team_n_pes(team);
     size_t wrong = 0;
+    /* Nothing but splits, which the threads of all PEs begin in any order. */
+    for (int i = 0; i < splits; i++) {
+        shmem_team_t made;
+        wrong += shmem_team_split_strided(team, 0, 1, size, NULL, 0, &made) != 0;
+        wrong += shmem_team_my_pe(made) != rank;
+        shmem_team_destroy(made);
+    }
     for (int round = 0; round < rounds; round++) {
         long private_number = 100 * rank + round;
         for (int i = 0; i < numbers; i++) sources[own][i] = round + i + rank;
