@@ -107,6 +107,14 @@ class job {
                      std::uint64_t operand, int pe) const;
     /// What this PE has put is there.
     void quiet() const;
+    /// It is there before what this PE puts next. Messages keep their order, but not with what libcauseway does.
+    void fence() const {
+        if (m_distant_bytes != 0) {
+            quiet();
+        } else {
+            __atomic_thread_fence(__ATOMIC_RELEASE);
+        }
+    }
     [[nodiscard]] bool is_symmetric(const void* address) const {
         return find(address, m_pe) != nullptr || is_distant(address);
     }

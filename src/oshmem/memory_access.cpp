@@ -75,6 +75,7 @@ void signal(const char* call, std::uint64_t* word, std::uint64_t value, int oper
     auto& all = job::required(call);
     const bool adds = operation == SHMEM_SIGNAL_ADD;
     if (all.is_distant(word)) {
+        all.quiet(); // what was put by messages
         all.device().signal(call, word, value, adds, pe);
         return;
     }
@@ -108,7 +109,7 @@ template <class Type> causeway::oshmem::remote_word<bits_of<Type>> word(const ch
 
 extern "C" {
 
-void shmem_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
+void shmem_fence(void) { job::required("shmem_fence").fence(); }
 void shmem_ctx_fence(shmem_ctx_t) { shmem_fence(); }
 void shmem_quiet(void) { job::required("shmem_quiet").quiet(); }
 void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
