@@ -59,4 +59,4 @@ set_tests_properties(oshmem.with_mpi PROPERTIES LABELS system TIMEOUT 300 PROCES
 add_test(NAME oshmem.with_mpi.nodes COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/with_mpi.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPI_C_COMPILER} ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/with_mpi.c)
 set_tests_properties(oshmem.with_mpi.nodes PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
-  ENVIRONMENT LD_PRELOAD=$<TARGET_FILE:pretend_nodes>)
+  ENVIRONMENT "LD_PRELOAD=$<TARGET_FILE:pretend_nodes>;PROCESSES_PER_NODE=1")

@@ -3,6 +3,7 @@
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static long word;
@@ -26,6 +27,10 @@ int main(int count, char** words) {
     long sum = me == 0 ? word : 0;
     MPI_Bcast(&sum, 1, MPI_LONG, 0, MPI_COMM_WORLD);
     int right = rank == me && ranks == all && sum == (long)all * (all + 1) / 2;
+    /* On nodes of their own, PEs do not see memory of one another. */
+    const char* on_node = getenv("PROCESSES_PER_NODE");
+    const int is_far = on_node != NULL && me / atoi(on_node) != (me + 1) % all / atoi(on_node);
+    right = right && (shmem_ptr(&word, (me + 1) % all) == NULL) == is_far;
     if (strcmp(order + strlen(order) - 4, "-mpi") == 0) {
         shmem_finalize();
         right = right && MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS;
