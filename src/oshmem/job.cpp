@@ -133,7 +133,7 @@ void job::start() {
         } catch (const std::exception& error) {
             give_up("shmem_init", error.what());
         }
-        std::atexit([] { finish(); });
+        ::on_exit(finish_at_exit, nullptr);
     });
 }
 
@@ -340,7 +340,7 @@ device_heap& job::need_device() {
     }
     m_device = std::move(made);
     // Before what libcauseway does at exit.
-    std::atexit([] { finish(); });
+    ::on_exit(finish_at_exit, nullptr);
     return *m_device;
 }
 
@@ -389,6 +389,15 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
     } else {
         m_device->get(call, target, source, bytes, pe);
     }
+}
+
+/// A PE that ends by itself with an error does not come to where the others meet.
+void job::finish_at_exit(int status, void*) {
+    if (status != 0 && the_job != nullptr && !the_job->m_has_ended) {
+        std::fflush(nullptr);
+        comm::end_all_processes(status);
+    }
+    finish();
 }
 
 void job::finish() {

@@ -191,6 +191,7 @@ class job {
     void share(part& what, std::unique_ptr<comm::shared_segment> own);
     void make_globals_shared();
     void report() const;
+    static void finish_at_exit(int status, void*);
     void end_device();
     void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;

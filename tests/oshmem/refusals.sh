@@ -25,6 +25,9 @@ expect set "$2" "$options" "shmem_long_max_to_all: the active set of 4 PEs from 
 timeout 30 $2 $options -n 2 "$folder/program" exit >"$folder/output" 2>&1
 status=$?
 [ $status -eq 7 ] || { echo "FAILED: exit: status $status, not 7"; cat "$folder/output"; failed=1; }
+timeout 30 $2 $options -n 2 "$folder/program" error >"$folder/output" 2>&1
+status=$?
+[ $status -eq 3 ] || { echo "FAILED: error: status $status, not 3"; cat "$folder/output"; failed=1; }
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
 exit $failed

@@ -3,6 +3,7 @@
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static long number;
@@ -16,6 +17,10 @@ int main(int count, char** words) {
     if (strcmp(what, "pe") == 0) shmem_long_p(shmem_malloc(8), 1, 17);
     if (strcmp(what, "set") == 0) shmem_long_max_to_all(&number, &number, 1, 0, 0, 4, NULL, NULL);
     if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0) shmem_global_exit(7);
+    if (strcmp(what, "error") == 0 && shmem_my_pe() == 1) {
+        printf("PE 1 gives up\n");
+        exit(3);
+    }
     if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1) raise(SIGKILL);
     shmem_barrier_all();
     shmem_finalize();
