@@ -146,13 +146,8 @@ def test_replay(given):
     assert reference["intact"] and reference["repeats"] and reference["changed"] + reference["disturbed"] == 1, reference
     assert 1 <= launch["sizes_tried"] <= max(12, launch["sizes_possible"] // 20) and launch["sizes_wrong"] == 0
     for each in launch["variants"]:
-        # A driver may refuse a setting on this processor, or to bind threads where others own the cores.
-        if each["kind"] in ("knob", "bound") and each["outcome"] == "failed":
-            assert each["why"], each
-            continue
         assert each["outcome"] == "same", each
         assert each["speedup"] > 0 and each["low"] <= each["speedup"] <= each["high"] and each["repetitions"] > 0, each
-    assert any(each["outcome"] == "same" for each in variants_of(launch, "knob")), variants_of(launch, "knob")
     (mapped,) = variants_of(launch, "transfer")
     assert mapped["before"] > 0 and mapped["seconds"] > 0
     assert {each["what"].split(",")[0] for each in variants_of(launch, "place")} == {

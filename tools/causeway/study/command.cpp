@@ -282,9 +282,7 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
     command->add_flag("--exhaustive", typed->exhaustive, "try every work-group size first, beside the search");
     command->add_flag("--paper", typed->paper,
                       "measure the paper's kernels on every device, and judge its seven findings");
-    command
-        ->add_option("--seconds", typed->seconds,
-                     "with --paper, how long each point is measured (default: 0.2; below 0.01 some have fewer)")
+    command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")
         ->type_name("S");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
