@@ -98,8 +98,7 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
             if (one.kind == CAUSEWAY_ACC_PRESENT) {
                 if (one.bytes == 0 && on.find_reserved(one.host) != on.reserved().end()) continue;
                 if (one.bytes == 0 || one.host)
-                    fail_here("'" + std::string(one.name) + "' is not present on device " +
-                              std::to_string(on.number()));
+                    fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
             }
             found = &map_one(on, in, one.host, one.base, one.bytes, one.kind);
         }
@@ -129,13 +128,13 @@ buffer_place place_of(device& on, void* address, std::size_t bytes, const char* 
     if (auto* found = on.table().find_start(address)) {
         const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->start);
         if (bytes > found->bytes - from)
-            fail_here("'" + std::string(name) + "' is only partly present on device " + std::to_string(on.number()));
+            fail_here(quoted(name) + " is only partly present on device " + std::to_string(on.number()));
         return {found->buffer, found->offset + from};
     }
     if (const auto found = on.find_reserved(address); found != on.reserved().end())
         return {found->second.buffer,
                 found->second.offset + static_cast<std::size_t>(static_cast<char*>(address) - found->first)};
-    fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(on.number()));
+    fail_here(quoted(name) + " is not present on device " + std::to_string(on.number()));
 }
 
 } // namespace causeway::acc
@@ -179,7 +178,7 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
                                     : place.device().table().find_start(one.host);
         if (!found && one.bytes == 0) {
             if (!one.host) continue;
-            fail_here("'" + std::string(one.name) + "' is a pointer without a section, and nothing is mapped there");
+            fail_here(quoted(one.name) + " is a pointer without a section, and nothing is mapped there");
         }
         if (!found) found = &map_one(place.device(), place.queue(), one.host, one.base, one.bytes, one.kind);
         ++found->dynamic;
@@ -225,8 +224,7 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
                                           : place.device().table().find_start(one.host);
         if (!found && (clauses->if_present || !one.host)) continue;
         if (!found)
-            fail_here("'" + std::string(one.name) + "' is not present on device " +
-                      std::to_string(place.device().number()));
+            fail_here(quoted(one.name) + " is not present on device " + std::to_string(place.device().number()));
         auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
         const buffer_place there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
         const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;
@@ -245,7 +243,7 @@ void* causeway_acc_use_device(causeway_acc_clauses* clauses, void* host, const c
     auto* const found = place.device().table().find_start(host);
     if (!found) {
         if (clauses->if_present || place.device().find_reserved(host) != place.device().reserved().end()) return host;
-        fail_here("'" + std::string(name) + "' is not present on device " + std::to_string(place.device().number()));
+        fail_here(quoted(name) + " is not present on device " + std::to_string(place.device().number()));
     }
     if (!found->device_address)
         found->device_address = place.device().reserve(found->buffer, found->offset, found->bytes);

@@ -34,6 +34,11 @@ scope::~scope() {
     current_routine = m_routine;
 }
 
+std::string quoted(const char* name) {
+    std::string text = "'";
+    return text.append(name).append("'");
+}
+
 void fail_here(const std::string& text) {
     if (current_place) fail(current_place, text);
     if (current_routine) fail(current_routine, text);

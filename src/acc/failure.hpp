@@ -26,6 +26,8 @@ class scope {
     const causeway_acc_place* m_place;
     const char* m_routine;
 };
+/// 'name', for messages.
+std::string quoted(const char* name);
 [[noreturn]] void fail_here(const std::string& text);
 
 /// Ends the program if `status` is an error of the OpenCL call `call`.

@@ -55,7 +55,7 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
         source_peers, source.buffer, target_peers, target.buffer, CL_FALSE, source.offset, target.offset, bytes,
         static_cast<cl_uint>(before.size()), before.empty() ? nullptr : before.data(), &copy);
     if (status != CL_SUCCESS)
-        fail_here("copying '" + std::string(name) + "' between devices was refused: " + causeway_error_last_message());
+        fail_here("copying " + quoted(name) + " between devices was refused: " + causeway_error_last_message());
     target_queue.add_after({copy, nullptr, target, bytes, true});
     // The copy's event is of the target's context.
     source_queue.add_after({copy, within ? nullptr : source_peers, source, bytes, false});
@@ -89,8 +89,8 @@ void causeway_acc_peer(causeway_acc_clauses* clauses, causeway_acc_data* to, lon
         }
     for (int each = 0; each < count; ++each) {
         if (to[each].bytes != from[each].bytes)
-            fail_here("'" + std::string(to[each].name) + "' has " + std::to_string(to[each].bytes) +
-                      " bytes in 'to' and " + std::to_string(from[each].bytes) + " in 'from'");
+            fail_here(quoted(to[each].name) + " has " + std::to_string(to[each].bytes) + " bytes in 'to' and " +
+                      std::to_string(from[each].bytes) + " in 'from'");
         copy_between({target, to[each].host}, {source, from[each].host}, to[each].bytes, to[each].name, number, false);
     }
 }
