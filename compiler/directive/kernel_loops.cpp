@@ -123,12 +123,34 @@ const loop_node* kernel_writer::only_inner(const loop_node& node) const {
     return inner;
 }
 
+bool kernel_writer::is_on_device(const access& use) const {
+    const auto named = m_print.names().find(use.root);
+    return use.memory || (named != m_print.names().end() && named->second.on_device);
+}
+
+bool kernel_writer::gangs_use_memory() const {
+    const levels all = {m_any_worker && !m_one_worker, m_any_vector && !m_one_lane};
+    if (all == levels{}) return false;
+    std::set<const Expr*> spread;
+    for (const auto* each : m_region.loops) {
+        levels found;
+        for (const auto* node = each; node; node = node->parent) {
+            const auto own = levels_of(*node);
+            found = {found.workers || own.workers, found.lanes || own.lanes};
+        }
+        if (!(found == all)) continue;
+        for (const auto& use : accesses_in(each->body)) spread.insert(use.expression);
+    }
+    for (const auto* statement : m_statements)
+        for (const auto& use : accesses_in(statement))
+            if (is_on_device(use) && !spread.contains(use.expression)) return true;
+    return false;
+}
+
 bool kernel_writer::changes_what_all_read(const loop_node& node) const {
     std::set<const VarDecl*> written;
     for (const auto& each : accesses_in(node.body)) {
-        const auto named = m_print.names().find(each.root);
-        if (each.writes && (each.memory || (named != m_print.names().end() && named->second.on_device)))
-            written.merge(m_pointees.reached(each.root));
+        if (each.writes && is_on_device(each)) written.merge(m_pointees.reached(each.root));
     }
     if (written.empty()) return false;
     // Loops that are spread end with a barrier.
@@ -140,9 +162,7 @@ bool kernel_writer::changes_what_all_read(const loop_node& node) const {
     }
     for (const auto* statement : m_statements)
         for (const auto& each : accesses_in(statement)) {
-            if (!each.reads || spread.contains(each.expression)) continue;
-            const auto named = m_print.names().find(each.root);
-            if (!each.memory && (named == m_print.names().end() || !named->second.on_device)) continue;
+            if (!each.reads || spread.contains(each.expression) || !is_on_device(each)) continue;
             const auto all = m_pointees.reached(each.root);
             if (written.contains(nullptr) || all.contains(nullptr) ||
                 std::any_of(all.begin(), all.end(), [&](const auto* one) { return written.contains(one); }))

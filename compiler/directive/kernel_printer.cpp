@@ -118,6 +118,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_any_vector && !m_one_lane) made.flags.push_back("USES_VECTOR");
     if (has_reductions()) made.flags.push_back("HAS_REDUCTION");
     if (m_any_proved) made.flags.push_back("MAY_ALIAS");
+    if (gangs_use_memory()) made.flags.push_back("GANGS_USE_MEMORY");
     if (m_lanes_share) made.flags.push_back("LANES_SHARE_GANG_LOOP");
     if (!has_reductions() && body.find("barrier(") == std::string::npos &&
         std::any_of(m_region.loops.begin(), m_region.loops.end(), [&](const auto* node) {

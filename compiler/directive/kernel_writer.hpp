@@ -117,6 +117,9 @@ class kernel_writer {
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
     /// The loop's threads change memory that all threads of the gang read before it, each at its own time.
     bool changes_what_all_read(const loop_node& node) const;
+    /// Threads of a gang come by an access to the device's memory that no loop gives to one of them.
+    bool gangs_use_memory() const;
+    bool is_on_device(const access& use) const;
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
     void own_variable(const loop_node& node, const item& entry);
     std::string step_of(const counted_loop& loop);

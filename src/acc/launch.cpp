@@ -80,7 +80,7 @@ buffer_place argument_place(device& on, const causeway_acc_argument& one) {
     if (one.data && one.data->base == one.address && one.data->host)
         if (auto* found = on.table().find_start(one.data->host)) return at(*found, one.address, one.data->host);
     if (auto* found = on.table().find_base(one.address)) return at(*found, one.address, found->start);
-    fail_here("'" + std::string(one.name) + "' is not present on device " + std::to_string(on.number()));
+    fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
 }
 
 /// Two names for one mapping, one of which is written: iterations that look independent may not be.
@@ -170,6 +170,9 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
                                       [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
     auto shape = shape_of(on, clauses, kernel, site.most, loops, per_gang);
     if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) shape = {};
+    // By two names a gang's threads may meet where the compiler saw no reason for them to wait: one does all.
+    if ((kernel.flags & CAUSEWAY_ACC_GANGS_USE_MEMORY) && site.overlapping)
+        shape.workers = shape.vector = shape.shares = 1;
     const auto threads = shape.workers * shape.vector;
     constexpr std::size_t most_private = 256ul << 20;
     for (int each = 0; each < count; ++each)

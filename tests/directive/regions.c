@@ -299,6 +299,38 @@ static void overlapping(void) {
     expect(!wrong, "pointers into one array overlap");
 }
 
+/* What a gang reads by one pointer, and its lanes write by another: once each, and in the order of the text. */
+static void overlapping_of_gangs(void) {
+    enum { rows = 8, columns = 40 };
+    static int a[rows * columns], first[rows], steps[rows * columns];
+    int wrong = 0;
+    for (int i = 0; i < rows * columns; i++) a[i] = i % columns, steps[i] = i % columns;
+    int *const p = a, *const q = a + 1, *const x = steps, *const y = steps + 1;
+#pragma acc data copy(a, steps) copyout(first)
+    {
+#pragma acc parallel loop gang present(p, q, first) vector_length(32)
+        for (int i = 0; i < rows; i++) {
+            const int old = q[i * columns];
+#pragma acc loop vector
+            for (int j = 0; j < columns; j++) p[i * columns + j] += 10 * old;
+            first[i] = q[i * columns] + old;
+        }
+#pragma acc parallel loop gang present(x, y) vector_length(32)
+        for (int i = 0; i < rows; i++) {
+            y[i * columns] = x[i * columns + 1] + 1;
+            y[i * columns] = x[i * columns + 1] * 2;
+#pragma acc loop vector
+            for (int j = 2; j < columns; j++) x[i * columns + j] += y[i * columns];
+        }
+    }
+    for (int i = 0; i < rows; i++) wrong += first[i] != 12;
+    for (int i = 0; i < rows * columns; i++) {
+        const int j = i % columns;
+        wrong += a[i] != j + 10 || steps[i] != (j == 0 ? 0 : j == 1 ? 4 : j + 4);
+    }
+    expect(!wrong, "pointers of a gang and of its lanes overlap");
+}
+
 static void add_one(int* v, int n) {
 #pragma acc parallel loop present(v[0 : n])
     for (int i = 0; i < n; i++) v[i] += 1;
@@ -651,6 +683,7 @@ int main(void) {
     tiles(23, 37, 5);
     tiles(7, 11, 16);
     overlapping();
+    overlapping_of_gangs();
     changing();
     parameters();
     reduced_by_the_construct(100);
