@@ -14,6 +14,7 @@
 #include <llvm/Analysis/TargetLibraryInfo.h>
 #include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/Dominators.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/Support/CommandLine.h>
 #include <llvm/Transforms/Utils/LoopSimplify.h>
 #include <llvm/Transforms/Utils/LoopUtils.h>
@@ -65,6 +66,45 @@ class quiet {
     std::unique_ptr<DiagnosticHandler> m_handler;
 };
 
+// A vector is addressed by its lowest lane. Where that one is masked, as in a step downwards, or in a vector of several
+// that lies behind the end, the address may be outside of the array: poison, to whoever takes `inbounds` at its word.
+void allow_addresses_outside(ArrayRef<BasicBlock*> blocks) {
+    const SmallPtrSet<const BasicBlock*, 8> made(blocks.begin(), blocks.end());
+    const auto relax = [&](Value* address) {
+        for (auto* step = dyn_cast<GetElementPtrInst>(address); step && made.contains(step->getParent());
+             step = dyn_cast<GetElementPtrInst>(step->getPointerOperand()))
+            step->dropPoisonGeneratingFlags();
+    };
+    for (BasicBlock* block : blocks)
+        for (Instruction& i : *block)
+            if (const auto* access = dyn_cast<IntrinsicInst>(&i)) {
+                const auto id = access->getIntrinsicID();
+                if (id == Intrinsic::masked_load) relax(access->getArgOperand(0));
+                if (id == Intrinsic::masked_store) relax(access->getArgOperand(1));
+            }
+}
+
+// Pointers that are apart within each iteration, as those of an inlined function, need not be where lanes of several
+// meet. Such a scope begins in the loop.
+void forget_scopes_of_iterations(Loop& loop) {
+    SmallPtrSet<const Metadata*, 4> begun;
+    for (BasicBlock* block : loop.blocks())
+        for (Instruction& i : *block)
+            if (const auto* begin = dyn_cast<NoAliasScopeDeclInst>(&i))
+                begun.insert(begin->getScopeList()->op_begin()->get());
+    if (begun.empty()) return;
+    for (BasicBlock* block : loop.blocks())
+        for (Instruction& i : *block)
+            for (const unsigned kind : {LLVMContext::MD_alias_scope, LLVMContext::MD_noalias}) {
+                const MDNode* scopes = i.getMetadata(kind);
+                if (!scopes) continue;
+                SmallVector<Metadata*, 4> others;
+                for (const MDOperand& scope : scopes->operands())
+                    if (!begun.contains(scope.get())) others.push_back(scope.get());
+                i.setMetadata(kind, others.empty() ? nullptr : MDNode::get(i.getContext(), others));
+            }
+}
+
 } // namespace
 
 loop_vectoriser::loop_vectoriser(Function& function, FunctionAnalysisManager& manager) {
@@ -91,6 +131,7 @@ void loop_vectoriser::prepare(Loop& loop) {
 bool loop_vectoriser::vectorise(Loop& loop, epilogue rest) {
     std::optional<without_vector_epilogue> off;
     if (rest == epilogue::scalar) off.emplace();
+    forget_scopes_of_iterations(loop);
     const bool changed = m_pass.processLoop(&loop);
     if (changed) m_pass.LAIs->clear();
     // It also interleaves scalar loops, which leaves the same mark.
@@ -101,12 +142,22 @@ bool loop_vectoriser::vectorise(Loop& loop, unsigned width, unsigned vectors, bo
     const without_vector_epilogue off;
     remove_property(loop, "llvm.loop.isvectorized");
     force_width(loop, width, vectors, masked);
+    forget_scopes_of_iterations(loop);
+    Function& function = *loop.getHeader()->getParent();
+    SmallPtrSet<const BasicBlock*, 32> before;
+    for (const BasicBlock& block : function) before.insert(&block);
     {
         const quiet silence(loop.getHeader()->getContext());
         if (m_pass.processLoop(&loop)) m_pass.LAIs->clear();
     }
     const bool vectorised = has_property(loop, "llvm.loop.isvectorized");
     unforce_width(loop);
+    if (vectorised && masked) {
+        SmallVector<BasicBlock*, 8> made;
+        for (BasicBlock& block : function)
+            if (!before.contains(&block)) made.push_back(&block);
+        allow_addresses_outside(made);
+    }
     return vectorised;
 }
 

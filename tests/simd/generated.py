@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks what the plug-in makes of a source, for each target that the source names. Usage: generated.py CLANG PLUGIN SOURCE
 
-A line "// TARGET name = flags" compiles the source to assembly; the remarks and then the assembly have to match its lines
-"// name: ...", which are FileCheck's. No processor of the target is needed.
+A line "// TARGET name = flags" compiles the source to assembly (with -emit-llvm to LLVM's language); the remarks and then that have to match its
+lines "// name: ...", which are FileCheck's. In LLVM's own language comments begin with ";". No processor of the target is needed.
 """
 import pathlib
 import re
@@ -34,7 +34,7 @@ def check(clang, plugin, source, name, flags):
 
 def main():
     clang, plugin, source = sys.argv[1:]
-    targets = re.findall(r"^// TARGET ([\w-]+) = (.*)$", pathlib.Path(source).read_text(), re.M)
+    targets = re.findall(r"^(?://|;) TARGET ([\w-]+) = (.*)$", pathlib.Path(source).read_text(), re.M)
     if not targets:
         sys.exit(f"{source} names no target")
     sys.exit(not all([check(clang, plugin, source, name, flags) for name, flags in targets]))

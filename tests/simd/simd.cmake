@@ -13,7 +13,7 @@ endif()
 set(simd_plugin $<TARGET_FILE:causeway_simd>)
 set(simd_folder ${CMAKE_CURRENT_LIST_DIR})
 
-file(GLOB sources CONFIGURE_DEPENDS ${simd_folder}/generated/*.c ${simd_folder}/generated/*.cl)
+file(GLOB sources CONFIGURE_DEPENDS ${simd_folder}/generated/*.c ${simd_folder}/generated/*.cl ${simd_folder}/generated/*.ll)
 foreach(source ${sources})
   get_filename_component(name ${source} NAME_WE)
   add_test(NAME simd.generated.${name} COMMAND ${simd_folder}/generated.py ${clang_19} ${simd_plugin} ${source})
