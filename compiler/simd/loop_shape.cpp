@@ -117,6 +117,9 @@ const char* reader::access(Type* type, Value* address, bool stores) {
                            ? dyn_cast<SCEVConstant>(walk->getStepRecurrence(m_evolution))
                            : nullptr;
     const int64_t size = static_cast<int64_t>(m_layout.getTypeStoreSize(type));
+    const auto casts = [](const SCEV* part) { return isa<SCEVIntegralCastExpr>(part); };
+    if (!walk && SCEVExprContains(place, casts))
+        return "an access's index may wrap around, or not walk from element to element (one of 64 bits does not wrap)";
     if (!step || (step->getAPInt() != size && step->getAPInt() != -size))
         return "an access does not walk from element to element";
     m_shape.backwards |= step->getAPInt().isNegative();

@@ -4,6 +4,7 @@
 // TARGET avx2 = -O2 -march=haswell
 // TARGET openmp = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd
 // TARGET fast = -O3 -march=sapphirerapids -mprefer-vector-width=512 -ffast-math
+// TARGET wrapping = -O3 -march=sapphirerapids -mprefer-vector-width=512
 
 // wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
 // avx2: remark: vectors of 4 x 8 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
@@ -86,4 +87,14 @@ void copy_down(unsigned char *c, const unsigned char *a, unsigned n) {
     do
         *c++ = *a++;
     while (--n);
+}
+
+// A sum of 32 bits wraps, and the next element is then far away.
+// wrapping: remark: an access's index may wrap around, or not walk from element to element (one of 64 bits does not wrap)
+// wrapping-LABEL: {{^}}index_of_32_bits:
+// wrapping-NOT: {%k
+// wrapping: retq
+void index_of_32_bits(float *restrict c, const float *restrict a, unsigned from, long n) {
+    for (long i = 0; i < n; i++)
+        c[i] = a[from + (unsigned)i];
 }
