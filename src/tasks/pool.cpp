@@ -200,25 +200,27 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
     prepare(made, group, regions, false);
     auto* const self = worker::current(*this);
     auto* const node = made->node;
-    const bool are_many = group.pending() > most_pending; // the group may be gone once the task is ready
+    // Once the task is ready the group may be gone, and is not asked any more.
+    const auto pending = self && !node ? 0 : group.pending();
+    const auto surplus = pending > most_pending ? pending - most_pending / 2 : 0;
+    if (surplus != 0 && !self && !has_seat()) let_catch_up(group);
     if (!node) {
         if (self && self->queued() >= longest_queue) return self->run(made);
         make_ready(made, self, regions, self != nullptr);
-        if (!self && are_many) work_off(group);
-        return;
+    } else {
+        const bool is_void = made->void_of_work != 0;
+        if (node->let_go()) make_ready(made, self, regions, self != nullptr);
+        if (is_void) throw std::bad_alloc();
     }
-    const bool is_void = made->void_of_work != 0;
-    if (node->let_go()) make_ready(made, self, regions, self != nullptr);
-    if (is_void) throw std::bad_alloc();
-    if (are_many) work_off(group);
+    if (surplus != 0) work_off(surplus);
 }
 
-void pool::work_off(task_group& group) {
+void pool::work_off(std::uint64_t surplus) {
     auto* const self = worker::current(*this);
     auto* const here = self ? self : take_seat();
-    if (!here) return let_catch_up(group);
+    if (!here) return;
     auto* const before = self ? nullptr : worker::sit_down(here);
-    while (group.pending() > most_pending / 2) {
+    for (; surplus != 0; --surplus) {
         auto* const other = here->find();
         if (!other) break;
         here->run(other);

@@ -16,6 +16,7 @@
 #include <ctime>
 #include <fstream>
 #include <iterator>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -242,6 +243,31 @@ TEST(tasks, a_thread_without_a_place_spawns_on_where_all_wait_for_it) {
     group.let_go(first);
     group.wait();
     EXPECT_EQ(value, 300'001);
+}
+
+// With or without a place for the thread that spawns: the last task may be over, and its group gone, before the thread
+// returns. To be seen by a sanitizer.
+TEST(tasks, a_group_may_go_when_the_last_of_very_many_is_over) {
+    for (const int no_callers : {0, 1}) {
+        task_pool pool({.threads = 3, .no_callers = no_callers});
+        auto group = std::make_unique<task_group>(pool);
+        std::atomic<bool> last_ran{false};
+        int value = 0;
+        // All but the last wait for this one, which waits for the last.
+        group->spawn([&] { last_ran.wait(false); }, {causeway::out(&value)});
+        for (int each = 0; each < 65'600; ++each) group->spawn([] {}, {causeway::in(&value)});
+        std::thread other([&] {
+            last_ran.wait(false);
+            group->wait();
+            group.reset();
+        });
+        group->spawn([&] {
+            last_ran = true;
+            last_ran.notify_all();
+        });
+        other.join();
+        EXPECT_EQ(group, nullptr);
+    }
 }
 
 TEST(tasks, a_held_one_waits_for_its_release_and_its_successors_too) {
