@@ -25,6 +25,7 @@ if(TARGET task_problems)
 endif()
 if(TARGET task_fib)
   causeway_test(task_fib LABEL example RUNTIME none TIMEOUT 60 COMMAND $<TARGET_FILE:task_fib> --n 15 --rounds 1 1 2 5)
+  causeway_test(task_fib.help LABEL example RUNTIME none TIMEOUT 60 COMMAND $<TARGET_FILE:task_fib> --help)
 endif()
 
 # The simulator beside another one, where it is there (Debian: libsimgrid-dev).

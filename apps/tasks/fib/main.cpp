@@ -10,6 +10,7 @@
 #include <exception>
 #include <limits>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -20,9 +21,22 @@ namespace {
 using namespace task_fib;
 constexpr std::chrono::milliseconds until_threads_sleep{300};
 
+constexpr const char* usage_line = "usage: task_fib [--n N] [--rounds N] [--idle] [--reverse] [THREADS]...\n";
+
 [[noreturn]] void usage(const std::string& why) {
-    std::fprintf(stderr, "task_fib: %s\nusage: task_fib [--n N] [--rounds N] [--idle] [THREADS]...\n", why.c_str());
+    std::fprintf(stderr, "task_fib: %s\n%s", why.c_str(), usage_line);
     std::exit(2);
+}
+
+void help() {
+    std::printf("%s"
+                "Times a task for each call of fib(N), by each library that was found, in turns.\n"
+                "  --n N       computes fib(N), 1 to 50 (30)\n"
+                "  --rounds N  how often; medians and quartiles are printed (5)\n"
+                "  --idle      instead, the processor time of threads that have nothing to do\n"
+                "  --reverse   the libraries in the opposite order\n"
+                "  THREADS     counts of threads (1, and one for each processor)\n",
+                usage_line);
 }
 
 /// Also the number of calls that spawn, for n + 1, and one.
@@ -38,14 +52,17 @@ int number_for(int n, double seconds_per_task) {
 }
 
 /// False if a library computes another number.
-bool time_all(int n, unsigned rounds, unsigned threads) {
+bool time_all(int n, unsigned rounds, unsigned threads, bool reverse) {
     auto all = of_causeway();
     for (const auto& more : {of_onetbb(), of_openmp(), of_taskflow()}) all.insert(all.end(), more.begin(), more.end());
+    std::vector<std::size_t> order(all.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    if (reverse) std::reverse(order.begin(), order.end());
     std::vector<int> numbers(all.size(), 0);
     std::vector<std::vector<double>> times(all.size()); // of a task
     bool right = true;
     for (unsigned round = 0; round < rounds; ++round)
-        for (std::size_t each = 0; each < all.size(); ++each) {
+        for (const auto each : order) {
             // Threads of the library before spin for a while without work: libomp's for 200 ms.
             std::this_thread::sleep_for(until_threads_sleep);
             const auto solver = all[each].make(threads);
@@ -99,12 +116,16 @@ void time_idleness(unsigned threads) {
 int act(int argc, char** argv) {
     int n = 30;
     unsigned rounds = 5;
-    bool idle = false;
+    bool idle = false, reverse = false;
     std::vector<unsigned> counts;
     for (int each = 1; each < argc; ++each) {
         const std::string_view word = argv[each];
-        if (word == "--idle") {
-            idle = true;
+        if (word == "--help" || word == "-h") {
+            help();
+            return 0;
+        }
+        if (word == "--idle" || word == "--reverse") {
+            (word == "--idle" ? idle : reverse) = true;
             continue;
         }
         const bool is_option = word == "--n" || word == "--rounds";
@@ -127,7 +148,7 @@ int act(int argc, char** argv) {
     std::printf("%7s %-20s %10s %10s %10s %8s\n", "threads", "library", "ns/task", "quartiles", "", "of best");
     std::fflush(stdout);
     bool right = true;
-    for (const auto threads : counts) right = time_all(n, rounds, threads) && right;
+    for (const auto threads : counts) right = time_all(n, rounds, threads, reverse) && right;
     return right ? 0 : 1;
 }
 
