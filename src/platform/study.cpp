@@ -122,14 +122,13 @@ std::size_t study::number_of(const _cl_device_id& device) {
 
 study::row& study::row_of(api_call which, const command_shape& shape) {
     const auto* const device = shape.queue->device.get();
-    const auto flags = shape.object != nullptr ? shape.object->flags : cl_mem_flags{0};
     // Copies are alike up to a factor of two.
     row_key key{which,        shape.kernel != nullptr ? shape.kernel->name : std::string(),
                 device,       shape.dimensions,
                 shape.global, shape.local,
-                flags,        shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
+                shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
     const bool is_full = m_rows.size() >= most_rows && !m_rows.contains(key);
-    if (is_full) key = {which, std::get<1>(key), device, 0, {}, {}, 0, 0};
+    if (is_full) key = {which, std::get<1>(key), device, 0, {}, {}, 0};
     auto& found = m_rows[key];
     if (found.count == 0) {
         found.which = which;
@@ -138,7 +137,6 @@ study::row& study::row_of(api_call which, const command_shape& shape) {
         found.dimensions = std::get<3>(key);
         found.global = std::get<4>(key);
         found.local = std::get<5>(key);
-        found.flags = std::get<6>(key);
     }
     return found;
 }
@@ -255,7 +253,6 @@ std::string study::report() const {
                             {"with_wait_list", of.waited},
                             {"timed", of.timed},
                             {"failed", of.failed},
-                            {"flags", of.flags},
                             {"bytes_read", of.bytes_read},
                             {"bytes_written", of.bytes_written},
                             {"in_call", seconds(of.in_call)},

@@ -37,13 +37,12 @@ class study final : public observer {
         std::size_t device = 0; ///< of m_devices
         cl_uint dimensions = 0;
         std::array<size_t, 3> global{}, local{};
-        cl_mem_flags flags = 0;
         std::uint64_t count = 0, blocking = 0, waited = 0, timed = 0, failed = 0, bytes_read = 0, bytes_written = 0;
         time in_call{}, to_start{}, total{}, shortest = time::max(), longest{};
         time first_in_call{}, first_to_start{}, first{}; ///< of the first command
     };
     using row_key = std::tuple<api_call, std::string, const _cl_device_id*, cl_uint, std::array<size_t, 3>,
-                               std::array<size_t, 3>, cl_mem_flags, unsigned>;
+                               std::array<size_t, 3>, unsigned>;
     /// A command that may still run.
     struct running {
         ref<_cl_event> event;

@@ -47,6 +47,7 @@ int main(int count, char** words) {
     cl_kernel add = clCreateKernel(program, "add", &code);
     CHECK(code);
     CHECK(clEnqueueWriteBuffer(queue, in, CL_TRUE, 0, sizeof from, from, 0, NULL, NULL));
+    CHECK(clEnqueueWriteBuffer(queue, out, CL_FALSE, 0, sizeof from, from, 0, NULL, NULL));
     CHECK(clSetKernelArg(square, 0, sizeof in, &in));
     CHECK(clSetKernelArg(square, 1, sizeof out, &out));
     const size_t all = COUNT, local = 64;

@@ -68,8 +68,7 @@ json one_size(const json& command, const bandwidth& machine) {
               {"in_call_mean", ratio(command.at("in_call").get<double>(), count)},
               {"to_start_mean", ratio(command.at("to_start").get<double>(), timed)},
               {"first", command.at("first")},
-              {"device", command.at("device")},
-              {"flags", command.at("flags")}};
+              {"device", command.at("device")}};
     if (command.contains("kernel")) {
         told["global"] = command.at("global");
         told["local"] = command.at("local");
