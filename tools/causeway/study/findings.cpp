@@ -190,12 +190,12 @@ class finder {
                 host += each.at("seconds").get<double>();
         }
         if (host < worth_a_word * m_wall) return;
-        const json* map = nullptr;
+        json map; // a copy: value() gives a list that ends with the loop
         for (const auto& launch : m_launches)
             for (const auto& each : launch.value("variants", json::array()))
-                if (each.at("kind") == "transfer" && each.contains("speedup") && map == nullptr) map = &each;
+                if (each.at("kind") == "transfer" && each.contains("speedup") && map.is_null()) map = each;
         std::string figure = time_text(host) + " in reads and writes, " + percent(host / m_wall) + " of the run";
-        if (map != nullptr) figure += "; a launch with its copies: " + times_text(map->at("speedup")) + " with maps";
+        if (!map.is_null()) figure += "; a launch with its copies: " + times_text(map.at("speedup")) + " with maps";
         const bool shares_memory = !m_process.at("devices").empty() &&
                                    m_process.at("devices").front().at("host_memory").get<bool>();
         if (!shares_memory) return;
@@ -203,7 +203,7 @@ class finder {
             "Map buffers (clEnqueueMapBuffer) and fill and read them in place, in place of clEnqueueWriteBuffer and "
             "clEnqueueReadBuffer; or make "
             "them of the program's own memory, aligned to 4096 bytes, by CL_MEM_USE_HOST_PTR.",
-            0.9 * host, map != nullptr && map->at("low").get<double>() > 1 ? "sure" : "likely");
+            0.9 * host, !map.is_null() && map.at("low").get<double>() > 1 ? "sure" : "likely");
     }
 
     void of_bandwidth() {

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <stdexcept>
 
@@ -23,8 +24,10 @@ namespace {
 
 using nlohmann::json;
 
-/// This process's environment with the knobs in place of what they name.
-std::vector<std::string> environment_with(const knobs& set) {
+/// This process's environment with the knobs in place of what they name, and the drivers where the program found them.
+std::vector<std::string> environment_with(knobs set) {
+    if (const char* const vendors = std::getenv("CAUSEWAY_VENDORS"); vendors != nullptr && *vendors != '\0')
+        set.emplace_back("OCL_ICD_VENDORS", vendors);
     std::vector<std::string> all;
     for (char** each = environ; *each != nullptr; ++each) {
         const std::string entry = *each;
@@ -106,7 +109,7 @@ json replay_process::read_answer(std::chrono::seconds limit) {
             const auto line = m_text.substr(0, end_of_line);
             m_text.erase(0, end_of_line + 1);
             auto answer = json::parse(line, nullptr, false);
-            if (answer.is_discarded()) continue; // what a driver or the kernel prints
+            if (!answer.is_object()) continue; // what a driver or the kernel prints, a number too
             if (answer.contains("fault")) end();
             return answer;
         }
