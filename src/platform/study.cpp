@@ -123,9 +123,12 @@ std::size_t study::number_of(const _cl_device_id& device) {
 study::row& study::row_of(api_call which, const command_shape& shape) {
     const auto* const device = shape.queue->device.get();
     // Copies are alike up to a factor of two.
-    row_key key{which,        shape.kernel != nullptr ? shape.kernel->name : std::string(),
-                device,       shape.dimensions,
-                shape.global, shape.local,
+    row_key key{which,
+                shape.kernel != nullptr ? shape.kernel->name : std::string(),
+                device,
+                shape.dimensions,
+                shape.global,
+                shape.local,
                 shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
     const bool is_full = m_rows.size() >= most_rows && !m_rows.contains(key);
     if (is_full) key = {which, std::get<1>(key), device, 0, {}, {}, 0};
