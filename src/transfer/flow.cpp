@@ -13,9 +13,6 @@ namespace {
 
 /// What the engine's thread moves of one transfer before it looks after the others.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
-/// To plan takes a third of the time that the engine spends on a small one; what is chosen for a larger one may change
-/// until it starts.
-constexpr std::size_t largest_planned_early = std::size_t{64} << 10;
 
 } // namespace
 
@@ -128,14 +125,7 @@ carrier_request flow::request() {
 }
 
 void flow::read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads) {
-    if (m_bytes == 0) return;
-    if (m_source_can.early == nullptr || !m_source_can.early->reads_ahead()) {
-        if (m_bytes > largest_planned_early) return;
-        plan_for(owner, pool, choices, io_threads);
-        const bool may_change = m_plan->device_window || m_source_traits.in_window || m_target_traits.in_window;
-        if (!may_change) m_planned_for = choices.version();
-        return;
-    }
+    if (m_bytes == 0 || m_source_can.early == nullptr || !m_source_can.early->reads_ahead()) return;
     plan_for(owner, pool, choices, io_threads);
     if (!may_begin_early()) return;
     m_ahead = true;
@@ -205,7 +195,7 @@ void flow::start(flow_owner& owner, staging_pool& pool, const planner& choices, 
     m_advancing = true;
     m_trace.started();
     if (!m_ahead) {
-        if (m_planned_for != choices.version()) plan_for(owner, pool, choices, io_threads);
+        plan_for(owner, pool, choices, io_threads);
         m_source_step.begin();
         const bool staged = !m_plan->map_source && !m_plan->map_target && m_target_traits.kind == medium::device;
         if (m_plan->map_source) m_timer.begin_map(side::source);

@@ -139,8 +139,6 @@ class flow final : private step_owner {
     const planner* m_planner = nullptr;
     unsigned m_io_threads = 1;
     std::optional<plan> m_plan;
-    std::optional<std::uint64_t> m_planned_for; // the planner's version, if the plan was made while the command was
-                                                // gated
     flow_timer m_timer;
     flow_trace m_trace;
     message_identity m_message;

@@ -95,8 +95,6 @@ plan planner::choose(const route& way) const {
     return suitable;
 }
 
-std::uint64_t planner::version() const { return m_options.version() + (m_tuner == nullptr ? 0 : m_tuner->version()); }
-
 plan planner::plan_that_suits(const route& way) const {
     // The option's choices are the strategies in this order, behind "auto".
     const auto forced = m_options[option::strategy];

@@ -106,9 +106,6 @@ class planner {
     /// From now on flows ask this one first.
     void prefer(make_carrier one) { m_carriers.insert(m_carriers.begin(), one); }
 
-    /// As long as this is the same, so are the choices.
-    [[nodiscard]] std::uint64_t version() const;
-
   private:
     /// What figures change of the plan that suits; 0 leaves the strategy's own.
     struct decision {
