@@ -176,6 +176,13 @@ void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
 void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
     command_slot slot(in);
+    // A scalar goes along with the command: nothing has to be read from pageable memory.
+    if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && to.offset % bytes == 0) {
+        check(clEnqueueFillBuffer(in.handle, to.buffer, from, bytes, to.offset, bytes, slot.count(), slot.list(),
+                                  slot.event()),
+              "clEnqueueFillBuffer");
+        return;
+    }
     check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, slot.count(), slot.list(),
                                slot.event()),
           "clEnqueueWriteBuffer");
