@@ -9,13 +9,18 @@
 
 namespace causeway::core {
 
+namespace {
+
+[[noreturn]] void refuse(const std::string& why) { throw transfer_error(status::invalid_value, why); }
+
+} // namespace
+
 triple copy_of(const size_t* given) {
     if (given == nullptr) return {};
     return std::array<size_t, 3>{given[0], given[1], given[2]};
 }
 
 endpoints::box check_box(size_t bytes, const char* whole, const box_arguments& given) {
-    const auto refuse = [] [[noreturn]] (const std::string& why) { throw transfer_error(status::invalid_value, why); };
     if (!given.origin || !given.region) refuse("the origin or the region of the box is null");
     endpoints::box shape;
     shape.origin = *given.origin;

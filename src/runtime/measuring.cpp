@@ -203,10 +203,10 @@ bool measuring::link(const endpoints::buffer_location& source, cl_device_id othe
 }
 
 std::vector<measured_stage> measuring::file(int fd) {
-    const std::size_t most = 32 * mib;
+    constexpr std::size_t most = 32 * mib;
     const auto open = [&](endpoints::access how) {
         return end_maker(
-            [this, fd, most, how] { return endpoints::make_descriptor_endpoint(m_process.files(), fd, 0, most, how); });
+            [this, fd, how] { return endpoints::make_descriptor_endpoint(m_process.files(), fd, 0, most, how); });
     };
     const auto blocks = [&](const end_maker& file) {
         auto made = shapes(4 * kib, 4 * mib, most, many);
