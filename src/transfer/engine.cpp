@@ -159,7 +159,7 @@ bool engine::step() {
 std::optional<std::chrono::nanoseconds> engine::pause() const {
     if (!m_next_turn.empty() || !m_ready.empty()) return std::chrono::nanoseconds(0);
     const auto now = m_clock.now();
-    const bool polling = !m_hot.all.empty() ||
+    const bool polling = !m_small_hot.all.empty() || !m_hot.all.empty() ||
                          std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });
     std::optional<std::chrono::nanoseconds> longest;
     const auto at_most = [&](std::chrono::nanoseconds limit) {
@@ -259,7 +259,7 @@ void engine::read_ahead(command& work) {
 void engine::schedule(command& work) {
     work.m_hot_until = m_clock.now() + hot_time;
     if (std::exchange(work.m_hot_listed, true)) return;
-    m_hot.all.push_back(work.shared_from_this());
+    (is_small(work) ? m_small_hot : m_hot).all.push_back(work.shared_from_this());
 }
 
 bool engine::is_small(const command& work) {
@@ -303,18 +303,21 @@ bool engine::look_at_gates(time_point now) {
         }
         m_cold.emplace(next_cold_look(now, now - work->m_gated_since, m_cold.size()), work->m_number);
     }
-    return look_at_hot(now) || progress;
+    // A small one does not wait until all the large ones that open with it have been looked at and started.
+    progress |= look_at(m_small_hot, now);
+    progress |= look_at(m_hot, now);
+    return progress;
 }
 
-bool engine::look_at_hot(time_point now) {
+bool engine::look_at(hot_commands& some, time_point now) {
     bool progress = false;
     // Each look is a call of the driver, and whatever runs waits meanwhile. Who sleeps between steps looks at all,
     // until it has something to do.
     const bool sleeps = now >= m_spin_until;
-    const auto most = m_hot.all.size();
-    for (std::size_t i = 0; i < most && !m_hot.all.empty() && (i < looks_in_a_step || (sleeps && !progress)); ++i) {
-        if (m_hot.next >= m_hot.all.size()) m_hot.next = 0;
-        const auto work = m_hot.all[m_hot.next];
+    const auto most = some.all.size();
+    for (std::size_t i = 0; i < most && !some.all.empty() && (i < looks_in_a_step || (sleeps && !progress)); ++i) {
+        if (some.next >= some.all.size()) some.next = 0;
+        const auto work = some.all[some.next];
         bool leave = look(*work); // may put more commands at the end of the list
         progress |= leave;
         // Not behind a gate that has failed: such a read may never end.
@@ -331,9 +334,9 @@ bool engine::look_at_hot(time_point now) {
         }
         work->m_hot_listed = !leave;
         if (leave) {
-            m_hot.all.erase(m_hot.all.begin() + static_cast<std::ptrdiff_t>(m_hot.next));
+            some.all.erase(some.all.begin() + static_cast<std::ptrdiff_t>(some.next));
         } else {
-            ++m_hot.next;
+            ++some.next;
         }
     }
     return progress;

@@ -105,7 +105,7 @@ class engine {
         std::size_t next = 0; // whose turn it is
     };
     bool look_at_gates(time_point now);
-    bool look_at_hot(time_point now);
+    bool look_at(hot_commands& some, time_point now);
     /// True if the command left the gated stage.
     bool look(command& work);
     [[nodiscard]] static bool is_small(const command& work);
@@ -144,7 +144,7 @@ class engine {
     std::size_t m_held_told = 0; // to it
     std::pmr::unsynchronized_pool_resource m_command_memory; // of that map
     commands m_commands{&m_command_memory}; // all that are not ended
-    hot_commands m_hot;
+    hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
     std::vector<std::shared_ptr<command>> m_ready, m_next_turn;
     // Lists of one step, kept for their memory.

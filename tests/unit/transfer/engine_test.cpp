@@ -210,25 +210,6 @@ TEST(engine, plans_a_gated_transfer_by_the_options_when_it_starts) {
     }
 }
 
-TEST(engine, asks_ends_that_are_small_for_a_plan_while_the_command_is_gated) {
-    for (const bool changes : {false, true}) {
-        bench on;
-        fake_gate_state entry;
-        small_command small(on, 1, gates_of({&entry}), {}, 8), large(on, 2, gates_of({&entry}), {}, 1 << 20);
-        on.settle();
-        const auto before = small.source.asked;
-        EXPECT_GT(before, 0);
-        EXPECT_EQ(large.source.asked, 0) << "what is chosen may change until it starts";
-        if (changes) on.machine->figures().clear();
-        entry.value = gate::state::open;
-        on.settle();
-        EXPECT_EQ(small.source.asked > before, changes);
-        EXPECT_GT(large.source.asked, 0);
-        finish_all(on);
-        EXPECT_TRUE(small.work->complete() && large.work->complete());
-    }
-}
-
 TEST(engine, fails_all_that_depend_on_a_failed_command) {
     bench on;
     fake_gate_state entry;
