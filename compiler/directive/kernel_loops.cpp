@@ -258,12 +258,11 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
         const auto cast = "(" + type + ")";
-        // Rows of threads are gangs, whose lanes are the other dimension's.
-        const auto gangs = cast + (m_split ? "get_global_size(1)" : "get_num_groups(0)");
+        const std::string dimension = m_split ? "(1)" : "(0)"; // the other one is the lanes'
+        const auto gangs = cast + "get_num_groups" + dimension;
         line("const " + type + " " + part + " = " + total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs +
              " + 1;");
-        line("const " + type + " " + begin + " = " + part + " * " + cast +
-             (m_split ? "get_global_id(1)" : "get_group_id(0)") + ";");
+        line("const " + type + " " + begin + " = " + part + " * " + cast + "get_group_id" + dimension + ";");
         line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
              begin + " + " + part + ";");
         from = begin;

@@ -128,7 +128,6 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_has_gang_loop) made.trips = m_host_trips;
     if (m_split) {
         made.flags.push_back("GROUPS_SHARE_LANES");
-        if (body.find("barrier(") == std::string::npos) made.flags.push_back("GANGS_SHARE_GROUPS");
         made.inner_trips = m_inner_trips;
     }
     made.text = std::move(text);
