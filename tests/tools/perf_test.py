@@ -264,7 +264,7 @@ def no_room(start, _):
 
     with tempfile.TemporaryDirectory() as folder, tempfile.TemporaryDirectory() as elsewhere:
         results = pathlib.Path(elsewhere, "results.json")
-        words = ["perf", "--sizes", "1M,64M", "--strategies", "pinned", "--blocks", "256K", "--repetitions", 1, "--seconds", "0.1",
+        words = ["perf", "--table", "--sizes", "1M,64M", "--strategies", "pinned", "--blocks", "256K", "--repetitions", 1, "--seconds", "0.1",
                  "--directory", folder, "--json", results]
         run = start(*words, prepare=at_most_8_mib)
         check(run.returncode == 0, "a size without room ends the program", run)
