@@ -152,7 +152,6 @@ void options::set(std::string_view name, std::string_view text, origin from) {
     m_values[index] = *value;
     if (is_text) m_texts[index] = text;
     m_origins[index] = from;
-    m_version.fetch_add(1, std::memory_order_release);
 }
 
 std::optional<std::string> options::get(std::string_view name) const {

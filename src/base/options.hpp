@@ -61,14 +61,11 @@ class options {
     [[nodiscard]] std::uint64_t operator[](option which) const {
         return m_values[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
     }
-    /// Another one once a value has been set.
-    [[nodiscard]] std::uint64_t version() const { return m_version.load(std::memory_order_acquire); }
     /// Of an option that is a text; empty by default.
     [[nodiscard]] std::string text(option which) const;
 
   private:
     std::array<std::atomic<std::uint64_t>, static_cast<std::size_t>(option::count)> m_values;
-    std::atomic<std::uint64_t> m_version{0};
     mutable std::mutex m_mutex; // guards what follows
     std::array<std::string, static_cast<std::size_t>(option::count)> m_texts;
     std::array<origin, static_cast<std::size_t>(option::count)> m_origins{};
