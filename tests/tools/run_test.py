@@ -34,11 +34,18 @@ def ranks(start, given):
 def missing(start, given):
     """A program that cannot be started ends as in a shell, whatever the launcher would say."""
     with tempfile.TemporaryDirectory() as folder:
-        text = pathlib.Path(folder, "text")
-        text.write_text("no program", encoding="utf-8")
+        def file(name, text, mode=0o755):
+            path = pathlib.Path(folder, name)
+            path.write_text(text, encoding="utf-8")
+            path.chmod(mode)
+            return path
+
+        text = file("text", "no program", 0o644)
         for name, status, why in (("./missing", 127, "No such file"), ("no-such-program", 127, "No such file"),
                                   (pathlib.Path(folder, "a\x1b[2Jb"), 127, "a\\x1b[2Jb: No such file"),
-                                  (text, 126, "Permission denied"), (folder, 126, "Permission denied")):
+                                  ("", 127, "No such file"), (file("script", "#!/nonexistent/sh\n"), 127, "No such file"),
+                                  (text, 126, "Permission denied"), (folder, 126, "Permission denied"),
+                                  (file("garbage", "\x7fELF"), 126, "Exec format error"), (text / "x", 126, "Not a directory")):
             for more in ([], ["--cluster"]):
                 run = start("run", "-n", "2", *more, "--", name, runtime="none")
                 check(run.returncode == status and why in run.stderr, f"{name} ends with {run.returncode}", run)

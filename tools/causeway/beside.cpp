@@ -10,7 +10,8 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <spawn.h>
-#include <sys/stat.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -109,6 +110,28 @@ int wait_for(pid_t child, const sigset_t& waited) {
     }
 }
 
+/// What execve() would fail with: a traced process stops before its first instruction. Where none may be traced, only
+/// permissions are looked at.
+int refusal_by_kernel(const std::string& path) {
+    if (::access(path.c_str(), X_OK) != 0) return errno;
+    char* const words[] = {const_cast<char*>(path.c_str()), nullptr};
+    const pid_t child = ::fork();
+    if (child < 0) return 0;
+    if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL); // it would go on without who traces it
+        if (::ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) != 0) ::_exit(0);
+        ::execve(path.c_str(), words, environ);
+        ::_exit(errno);
+    }
+    int status = 0;
+    while (::waitpid(child, &status, 0) < 0)
+        if (errno != EINTR) return 0;
+    if (WIFEXITED(status)) return WEXITSTATUS(status);
+    ::kill(child, SIGKILL);
+    while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {}
+    return 0;
+}
+
 void say_why(const std::string& program, int reason) {
     std::fprintf(stderr, "causeway: cannot start %s: %s\n", causeway_tool::printable(program).c_str(),
                  std::strerror(reason));
@@ -164,15 +187,8 @@ void become(const std::vector<std::string>& words) {
 }
 
 int refusal_to_start(const std::string& name) {
-    struct stat facts{};
-    int reason = 0;
-    if (name.find('/') == std::string::npos) {
-        if (on_path(name).empty()) reason = ENOENT;
-    } else if (::access(name.c_str(), X_OK) != 0 || ::stat(name.c_str(), &facts) != 0) {
-        reason = errno;
-    } else if (!S_ISREG(facts.st_mode)) {
-        reason = EACCES;
-    }
+    const auto path = name.find('/') == std::string::npos ? on_path(name) : name;
+    const int reason = path.empty() ? ENOENT : refusal_by_kernel(path);
     if (reason == 0) return 0;
     say_why(name, reason);
     return status_of_refusal(reason);

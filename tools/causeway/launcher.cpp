@@ -10,8 +10,10 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
+#include <system_error>
 
 namespace causeway_tool {
 
@@ -61,10 +63,11 @@ std::string mpi_name() {
 
 std::string on_path(const std::string& name) {
     const char* const path = std::getenv("PATH");
-    std::istringstream folders(path != nullptr ? path : "");
+    std::istringstream folders(path != nullptr ? path : "/bin:/usr/bin");
     for (std::string folder; std::getline(folders, folder, ':');) {
-        const auto file = folder + "/" + name;
-        if (access(file.c_str(), X_OK) == 0) return file;
+        const auto file = (folder.empty() ? "." : folder) + "/" + name;
+        std::error_code none;
+        if (access(file.c_str(), X_OK) == 0 && !std::filesystem::is_directory(file, none)) return file;
     }
     return "";
 }
