@@ -17,9 +17,9 @@ root = here.parent.parent
 budget = ("--budget", "10m")
 
 
-def run(given, *words, status=0, timeout=840):
+def run(given, *words, status=0, timeout=840, begin_with=()):
     """Runs `causeway study` with these words on the runtime of the test."""
-    command = [given.run_with, given.runtime, "--", given.program, "study", *map(str, words)]
+    command = [given.run_with, given.runtime, "--", *begin_with, given.program, "study", *map(str, words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
     if done.returncode == 77:
         sys.exit(77)
@@ -27,11 +27,11 @@ def run(given, *words, status=0, timeout=840):
     return done
 
 
-def study_of(given, *program, options=(), status=0):
+def study_of(given, *program, options=(), status=0, **how):
     """What `causeway study -o` writes of a program."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "study.json"
-        done = run(given, "-o", path, *options, "--", *program, status=status)
+        done = run(given, "-o", path, *options, "--", *program, status=status, **how)
         return json.loads(path.read_text()), done
 
 
@@ -162,6 +162,14 @@ def test_replay(given):
     for finding in process["findings"]:
         assert finding["sentence"] and finding["figure"] and finding["sure"] in ("sure", "likely", "not sure")
     assert "in other ways" in done.stdout and done.stdout.count("done") == 1  # it ran twice
+
+
+def test_vendors(given):
+    """Launches are done again where CAUSEWAY_VENDORS alone names the drivers."""
+    elsewhere = ("sh", "-c", "CAUSEWAY_VENDORS=$OCL_ICD_VENDORS OCL_ICD_VENDORS=/no/such/folder/ exec \"$@\"", "sh")
+    study, _ = study_of(given, given.vectors, options=("--budget", "1s", "--launches", "1"), begin_with=elsewhere)
+    (launch,) = study["processes"][0]["launches"]
+    assert "error" not in launch and launch["reference"]["intact"], launch
 
 
 def test_binary(given):

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `causeway study` decides without a device: categories, the search for a work-group size, and what repeated times
-// say.
+// What `causeway study` decides without a device: categories, the search for a work-group size, what repeated times
+// say, and findings.
 #include "study/categories.hpp"
+#include "study/findings.hpp"
 #include "study/size_search.hpp"
 #include "study/statistics.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -155,4 +157,29 @@ TEST(study_statistics, equal_times_are_no_gain) {
     std::vector<double> turned(times.rbegin(), times.rend());
     EXPECT_STREQ(compare(times, turned).sureness(), "not sure");
     EXPECT_STREQ(compare(times, times).sureness(), "not sure");
+}
+
+TEST(study_findings, tell_the_first_map_of_all_launches) {
+    const nlohmann::json copy{{"function", "clEnqueueReadBuffer"}, {"seconds", 0.5}},
+        process{{"wall", 1},
+                {"kernels", nlohmann::json::array()},
+                {"compilation", 0},
+                {"categories", nlohmann::json::array()},
+                {"waiting", 0},
+                {"busy", 0},
+                {"copies", {copy}},
+                {"copy_seconds", 0.5},
+                {"devices", nlohmann::json::array({{{"host_memory", true}}})}},
+        intact{{"intact", true}},
+        map{{"kind", "transfer"}, {"what", "map"}, {"speedup", 1.5}, {"low", 1.25}, {"outcome", "same"}},
+        slower{{"kind", "transfer"}, {"what", "map"}, {"speedup", 0.5}, {"low", 0.25}, {"outcome", "same"}},
+        launches = nlohmann::json::array(
+            {{{"kernel", "none"}, {"local", nullptr}, {"reference", intact}, {"variants", nlohmann::json::array()}},
+             {{"kernel", "maps"}, {"local", nullptr}, {"reference", intact}, {"variants", {map}}},
+             {{"kernel", "more"}, {"local", nullptr}, {"reference", intact}, {"variants", {slower}}}});
+    const auto found = findings_of(process, launches, {});
+    ASSERT_EQ(found.size(), 1);
+    EXPECT_THAT(found[0].at("figure"), testing::HasSubstr("1.50 x with maps"));
+    EXPECT_EQ(found[0].at("sure"), "sure");
+    EXPECT_DOUBLE_EQ(found[0].at("gain"), 0.45);
 }
