@@ -258,11 +258,16 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (gang) {
         const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
         const auto cast = "(" + type + ")";
-        const std::string dimension = m_split ? "(1)" : "(0)"; // the other one is the lanes'
-        const auto gangs = cast + "get_num_groups" + dimension;
+        // Where groups share the lanes' loop, the rows of threads are gangs: several in a group if it has no workers.
+        const std::string gangs = cast + (!m_split       ? "get_num_groups(0)"
+                                          : m_any_worker ? "get_num_groups(1)"
+                                                         : "get_global_size(1)");
+        const std::string self = cast + (!m_split       ? "get_group_id(0)"
+                                         : m_any_worker ? "get_group_id(1)"
+                                                        : "get_global_id(1)");
         line("const " + type + " " + part + " = " + total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs +
              " + 1;");
-        line("const " + type + " " + begin + " = " + part + " * " + cast + "get_group_id" + dimension + ";");
+        line("const " + type + " " + begin + " = " + part + " * " + self + ";");
         line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
              begin + " + " + part + ";");
         from = begin;

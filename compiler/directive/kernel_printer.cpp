@@ -128,6 +128,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     if (m_has_gang_loop) made.trips = m_host_trips;
     if (m_split) {
         made.flags.push_back("GROUPS_SHARE_LANES");
+        if (!m_any_worker && body.find("barrier(") == std::string::npos) made.flags.push_back("GANGS_SHARE_GROUPS");
         made.inner_trips = m_inner_trips;
     }
     made.text = std::move(text);

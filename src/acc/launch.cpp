@@ -52,6 +52,14 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
         shape.shares = (static_cast<std::size_t>(loops.lanes) + of_gang - 1) / of_gang;
         shape.shares = std::min(shape.shares,
                                 std::max<std::size_t>(1, most_gangs / std::max<std::size_t>(1, shape.gangs)));
+        // Rows side by side find in the nearest cache what they share: a column of a matrix, a stencil's neighbours.
+        constexpr std::size_t rows = 4, narrow = 64, groups_of_unit = 16;
+        if (has(CAUSEWAY_ACC_GANGS_SHARE_GROUPS) && shape.shares > 1 && clauses.vector <= 0 && rows * narrow <= most &&
+            shape.gangs * shape.shares >= rows * groups_of_unit * on.units()) {
+            shape.vector = narrow, shape.workers = rows;
+            shape.shares = (static_cast<std::size_t>(loops.lanes) + narrow - 1) / narrow;
+            shape.gangs = (shape.gangs + rows - 1) / rows;
+        }
         if (shape.shares > 1) return shape;
     }
     // Few gangs leave room for more lanes of each.

@@ -310,6 +310,20 @@ class compiler(unittest.TestCase):
         self.assertEqual(sizes[5][1], 1, "arrays that overlap when the program runs")
         self.assertIn(": acc_spread_c_11 on device 0", said)
 
+    def test_groups_of_gpus_have_several_gangs_unless_they_have_workers(self):
+        loops = [("", "vector"), ("num_workers(2) vector_length(32)", "worker vector"), ("vector_length(64)", "vector"), ("num_gangs(50)", "vector")]
+        text = "int main(void) {\nstatic int a[999][999];\nint wrong = 0;\n"
+        for clauses, levels in loops:
+            text += (f"#pragma acc parallel loop gang {clauses} copy(a)\nfor (int i = 0; i < 999; i++) {{\n#pragma acc loop {levels}\n"
+                     "for (int j = 0; j < 999; j++) a[i][j] += i * 7 + j; }\n")
+        self.write("rows.c", text + "for (int i = 0; i < 999; i++) for (int j = 0; j < 999; j++) wrong += a[i][j] != 4 * (i * 7 + j);\nreturn wrong != 0; }\n")
+        self.run_program(COMPILER, "rows.c", "-o", "rows")
+        said = self.run_program("./rows", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1")
+        launches = re.findall(r"(\d+) gangs of (\d+) workers of (\d+) lanes for 999 iterations(?:, (\d+) groups)?", said)
+        if (os.cpu_count() or 1) < 100:  # beyond, the groups are too few for so many cores
+            self.assertEqual(launches[0], ("250", "4", "64", "16"), said)
+        self.assertEqual([found[1] for found in launches[1:]], ["2", "1", "1"], said)
+
     def test_the_host_knows_how_often_the_loop_of_gangs_runs(self):
         """Launches on GPUs are as large as their loops, where that is known before."""
         heads = {"int i = 3; i < n; i++": 97, "int i = 0; i <= n; i += 7": 15, "int i = n - 1; i >= 1; i -= 2": 50,

@@ -663,8 +663,45 @@ static void reduced_before(void) {
     expect(!wrong, "a loop writes what another one reduced");
 }
 
+/* On GPUs a group may have lanes of several gangs, unless its rows of threads are workers. */
+static void gangs_that_share_groups(int rows, int columns) {
+    int plain[rows][columns], workers[rows][columns], twice[rows][columns], wrong = 0;
+#pragma acc parallel loop gang copyout(plain)
+    for (int i = 0; i < rows; i++)
+#pragma acc loop vector
+        for (int j = 0; j < columns; j++) plain[i][j] = i * 1000 + j;
+#pragma acc parallel loop gang num_workers(3) vector_length(16) copyout(workers)
+    for (int i = 0; i < rows; i++) {
+        const int row = i * 1000;
+#pragma acc loop worker vector
+        for (int j = 0; j < columns; j++) workers[i][j] = row + j;
+    }
+#pragma acc parallel copyout(twice)
+    {
+        const int unit = 1000;
+#pragma acc loop gang
+        for (int i = 0; i < rows; i++) {
+            int row = i * unit;
+#pragma acc loop vector
+            for (int j = 0; j < columns; j++) {
+                int sum = 0;
+                for (int k = 0; k < j; k++) sum++;
+                twice[i][j] = row + sum;
+            }
+        }
+    }
+    for (int i = 0; i < rows; i++)
+        for (int j = 0; j < columns; j++) {
+            const int right = i * 1000 + j;
+            wrong += plain[i][j] != right || workers[i][j] != right || twice[i][j] != right;
+        }
+    expect(!wrong, "groups of several gangs");
+}
+
 int main(void) {
     pace_of_threads();
+    gangs_that_share_groups(67, 301);
+    gangs_that_share_groups(3, 5);
     jumps_past_writes();
     reduced_before();
     scalars();

@@ -100,6 +100,7 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64, /* the gangs' loop is spread over workers or lanes as well */
     CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128, /* gangs are rows of groups, which share the loop over lanes */
     CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256, /* of their own, and never wait for one another */
+    CAUSEWAY_ACC_GANGS_SHARE_GROUPS = 512, /* a group may have rows of several gangs; no workers, no barriers */
     CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024 /* all threads of a gang, at once, outside of what is spread over them */
 };
 
