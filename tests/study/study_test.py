@@ -107,7 +107,12 @@ def test_python(given):
 
 
 def test_processes(given):
-    study, _ = study_of(given, "sh", "-c", f"{given.vectors} && {given.threads}")
+    with tempfile.TemporaryDirectory() as folder:
+        # Names do not move the terminal's cursor.
+        strange = pathlib.Path(folder, "vectors\x1b[2J")
+        strange.symlink_to(pathlib.Path(given.vectors).resolve())
+        study, done = study_of(given, "sh", "-c", f"'{strange}' && {given.threads}")
+    assert "vectors\\x1b[2J" in done.stdout and "\x1b" not in done.stdout, done.stdout
     assert [process["program"] for process in study["processes"]] == [given.vectors, given.threads]
     for process in study["processes"]:
         check_sums(process)

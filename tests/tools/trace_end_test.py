@@ -210,6 +210,8 @@ def nothing(start, given):
         timeline.unlink()
         run = start("trace", "-o", timeline, "--", "touch", timeline, runtime="none")
         check(run.returncode == 1 and "nothing was recorded" in run.stderr, "an empty file is a timeline", run)
+        run = start("trace", "-o", pathlib.Path(folder, "\x1b[2J.json"), "--", given.program, *perf)
+        check(run.returncode == 0 and "\\x1b[2J.json" in run.stderr and "\x1b" not in run.stderr, "control characters", run)
         for _ in range(2):
             run = start("trace", "-o", timeline, "--", given.program, *perf)
             check(run.returncode == 0 and start("trace", "summary", timeline).returncode == 0, "a timeline is not replaced", run)

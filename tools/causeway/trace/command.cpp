@@ -5,6 +5,7 @@
 #include "beside.hpp"
 #include "launched.hpp"
 #include "launcher.hpp"
+#include "printable.hpp"
 #include "trace/page.hpp"
 #include "trace/timeline.hpp"
 #include "words.hpp"
@@ -134,12 +135,13 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
     const auto old = std::filesystem::last_write_time(timeline, ignored);
     const bool was_there = !ignored;
     const int status = causeway_tool::run_and_wait(program);
+    const auto shown = causeway_tool::printable(typed.output);
     // What killed ranks have left, and those that could not add it.
     if (causeway_trace_collect(timeline.c_str()) < 0) {
         std::fprintf(stderr,
                      "causeway trace: %s; what was not added stays in %s.*.part, and causeway trace summary %s "
                      "adds it\n",
-                     causeway_error_last_message(), typed.output.c_str(), typed.output.c_str());
+                     causeway_tool::printable(causeway_error_last_message()).c_str(), shown.c_str(), shown.c_str());
         return status != 0 ? status : 1;
     }
     // An empty one is what a process that could not write has left.
@@ -153,7 +155,7 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
         return status != 0 ? status : 1;
     }
     std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n",
-                 typed.output.c_str(), typed.output.c_str(), typed.output.c_str());
+                 shown.c_str(), shown.c_str(), shown.c_str());
     return status;
 }
 
@@ -167,7 +169,7 @@ int show_page(const arguments& typed) {
         throw usage_error("trace view: the page would take the place of the timeline " + typed.shown +
                           ": name another file by -o");
     write_page(typed.shown, page, {typed.from * 1e6, typed.to * 1e6});
-    std::printf("%s\n", page.c_str());
+    std::printf("%s\n", isatty(STDOUT_FILENO) != 0 ? causeway_tool::printable(page).c_str() : page.c_str());
     return 0;
 }
 
