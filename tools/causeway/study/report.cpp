@@ -19,7 +19,8 @@ constexpr std::size_t most_sizes = 4; ///< of one kernel
 void print_parts(const json& process) {
     const auto wall = process.at("wall").get<double>();
     std::printf("\n%s\n\n  %-36s %10s %6s\n",
-                causeway_tool::printable(process.at("program").get_ref<const std::string&>()).c_str(), "what its first thread did", "time", "share");
+                causeway_tool::printable(process.at("program").get_ref<const std::string&>()).c_str(),
+                "what its first thread did", "time", "share");
     for (const auto& part : process.at("parts")) {
         const auto seconds = part.at("seconds").get<double>();
         std::printf("  %-36s %10s %5.1f%%\n", part.at("part").get_ref<const std::string&>().c_str(),

@@ -154,8 +154,8 @@ int record(const arguments& typed, const std::vector<std::string>& program) {
                 : "enqueued no transfer, no kernel and no copy, or it is linked statically or with another MPI");
         return status != 0 ? status : 1;
     }
-    std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n",
-                 shown.c_str(), shown.c_str(), shown.c_str());
+    std::fprintf(stderr, "causeway trace: %s; causeway trace summary %s, causeway trace view %s\n", shown.c_str(),
+                 shown.c_str(), shown.c_str());
     return status;
 }
 
