@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The statements of the paper's section 6 (and of section 2 on Strassen), on its two machines as they are modelled. The
-// programs have the paper's inputs. That Vecmul's tasks take vectors in pairs was chosen with its vicinities in view:
-// that one statement is no evidence for the model.
+// programs have the paper's inputs. That Vecmul's tasks take vectors in pairs was chosen with its vicinities in view,
+// and that cores wait for each line where they compute long on it with Matmul's gain in view: these two statements are
+// no evidence for the model.
 #include "tasks/simulator/report.hpp"
 
 #include <gtest/gtest.h>
@@ -79,9 +80,21 @@ TEST(section_6, the_largest_gains_are_some_50_percent_on_nodes_and_88_on_tiles) 
     EXPECT_NEAR(gain(tiles(), "map"), 88, 10);
 }
 
-TEST(section_6, matmul_and_vecmul_gain_in_the_papers_order_though_less_than_there) {
-    // The paper has 14 and 69 percent. What the model makes of them is kept here, so that a change is seen.
-    EXPECT_NEAR(gain(opteron(), "matmul"), 3.4, 0.5);
+TEST(section_6, matmul_gains_some_14_percent_with_published_latencies) {
+    for (const double latency : {54e-9, 98e-9}) {
+        auto model = opteron();
+        model.waited_byte = latency / cost_model::line_bytes;
+        EXPECT_NEAR(gain(model, "matmul"), 14, 10) << latency;
+    }
+    // What the model makes of it is kept here, so that a change is seen; as what it is if the cores never wait.
+    EXPECT_NEAR(gain(opteron(), "matmul"), 7.9, 0.5);
+    auto never_waits = opteron();
+    never_waits.waited_byte = 0;
+    EXPECT_NEAR(gain(never_waits, "matmul"), 3.4, 0.5);
+}
+
+TEST(section_6, vecmul_gains_though_less_than_in_the_paper) {
+    // The paper has 69 percent.
     EXPECT_NEAR(gain(tiles(), "vecmul"), 34, 3);
 }
 
@@ -114,10 +127,20 @@ TEST(section_6, stealing_from_coarse_vectors_loses_to_fine_ones) {
 }
 
 TEST(section_6, sparselu_is_maintained_by_both_distributions_on_nodes_and_gains_by_none_on_tiles) {
-    for (const auto* policy : {"work-stealing", "locality"})
-        EXPECT_NEAR(time_of(opteron(), "sparselu", distribution::coarse, policy) /
-                        time_of(opteron(), "sparselu", distribution::fine, policy),
-                    1, 0.02);
+    // The order in which idle cores look makes 3 percent.
+    const auto median = [](distribution how, const char* policy) {
+        std::vector<double> times;
+        for (const unsigned seed : {1u, 2u, 3u}) {
+            const auto rules = policy_named(policy, opteron().machine, 0);
+            times.push_back(simulate(paper_program("sparselu", how, false), opteron(), *rules, {.seed = seed}).seconds);
+        }
+        std::nth_element(times.begin(), times.begin() + 1, times.end());
+        return times[1];
+    };
+    const auto usual = median(distribution::fine, "work-stealing");
+    EXPECT_NEAR(median(distribution::coarse, "work-stealing") / usual, 1, 0.03);
+    EXPECT_NEAR(median(distribution::coarse, "locality") / median(distribution::fine, "locality"), 1, 0.03);
+    EXPECT_LE(median(distribution::coarse, "locality"), usual);
     EXPECT_GE(stealing(tiles(), "sparselu", distribution::coarse), stealing(tiles(), "sparselu", distribution::fine));
 }
 

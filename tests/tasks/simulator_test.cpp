@@ -123,6 +123,25 @@ TEST(simulator, a_victim_cache_has_what_the_cores_evict) {
     EXPECT_EQ(cached(1 << 20, true), 1 << 20);
 }
 
+TEST(simulator, a_core_waits_for_lines_that_it_computes_long_on) {
+    auto model = free_machine("node:1 core:1 pu:1");
+    model.shares_cache = false;
+    model.waited_byte = 7 * model.own_byte;
+    model.run_ahead = 100;
+    constexpr std::uint64_t bytes = 1 << 20;
+    const auto memory = [&](double operations_per_line) {
+        program what;
+        auto& made = what.tasks.emplace_back();
+        made.regions = {{what.allocate(bytes, distribution::local), bytes, access::in, false}};
+        made.its.others = operations_per_line * bytes / cost_model::line_bytes;
+        return run(what, model) - made.its.others * model.other;
+    };
+    EXPECT_NEAR(memory(99), bytes * model.own_byte, 1e-9);
+    EXPECT_NEAR(memory(101), 7 * bytes * model.own_byte, 1e-9);
+    model.waited_byte = 0;
+    EXPECT_NEAR(memory(101), bytes * model.own_byte, 1e-9) << "a core that runs ahead always";
+}
+
 TEST(simulator, steps_of_a_task_follow_one_another) {
     auto model = free_machine("node:1 core:1 pu:1");
     program what;

@@ -15,6 +15,8 @@ struct cost_model {
     topology::machine machine;
     double multiply = 0, other = 0; ///< one operation
     double own_byte = 0;            ///< one byte of the node's own memory, for one core alone
+    double waited_byte = 0;         ///< as own_byte, where the core waits for each line; 0 if it never does
+    double run_ahead = 0;           ///< it does where it computes more than this many operations on each line
     double cached_byte = 0;         ///< one byte that the last-level cache has
     std::vector<double> factors;    ///< of pairs of nodes: how much longer a byte takes from there
     double node_bandwidth = 0;      ///< bytes per second that all cores together get from one node's memory
@@ -27,6 +29,8 @@ struct cost_model {
               ///< regions
     bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles
     std::uint64_t unit = 4096;     ///< of distributions
+
+    static constexpr double line_bytes = 64;
 
     [[nodiscard]] double factor(std::size_t from, std::size_t to) const {
         return factors[from * machine.nodes.size() + to];

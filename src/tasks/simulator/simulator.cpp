@@ -112,6 +112,7 @@ class run {
         unsigned step = 0;
         double step_begin = 0;
         double compute = 0;        ///< seconds of the step without memory
+        double byte_seconds = 0;   ///< of the step, for a byte of the own node
         std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that the step needs
         double own_bytes = 0, remote_bytes = 0; ///< of the task
         double begin = 0, busy_until = 0, starving_since = never;
@@ -343,10 +344,12 @@ class run {
                            its.steps;
         m_counts.assign(m_nodes, 0);
         m_bytes.assign(m_nodes, 0);
+        double lines = 0;
         const auto begin_of = [&](unsigned which_step) { return its.regions.size() * which_step / its.steps; };
         for (auto each = begin_of(step); each < begin_of(step + 1); ++each) {
             const auto& what = its.regions[each];
             const double passes = its.passes.empty() ? 1 : its.passes[each];
+            lines += static_cast<double>(what.bytes) / cost_model::line_bytes;
             if (m_model.shares_cache && m_caches.use(which, self.node, what)) {
                 if (its.its.seconds == 0)
                     self.compute += static_cast<double>(what.bytes) * passes * m_model.cached_byte;
@@ -358,6 +361,9 @@ class run {
             for (std::size_t node = 0; node < m_nodes; ++node)
                 m_bytes[node] += static_cast<double>(m_counts[node]) * passes;
         }
+        const double operations = (its.its.multiplies + its.its.others) / its.steps;
+        self.byte_seconds = m_model.waited_byte > 0 && operations > m_model.run_ahead * lines ? m_model.waited_byte
+                                                                                              : m_model.own_byte;
         if (its.its.seconds > 0) take_memory_out(self, its.its.seconds / its.steps);
         self.bytes.clear();
         for (unsigned node = 0; node < m_nodes; ++node)
@@ -382,7 +388,7 @@ class run {
     double alone(const worker_state& self) const {
         double seconds = self.compute;
         for (const auto& [node, bytes] : self.bytes)
-            seconds += bytes * m_model.own_byte * m_model.factor(self.node, node);
+            seconds += bytes * self.byte_seconds * m_model.factor(self.node, node);
         return std::max(seconds, 1e-12);
     }
 
@@ -407,7 +413,7 @@ class run {
                 if (node != self.node)
                     slower = std::max({slower, over(m_out_load[node], m_model.link_bandwidth),
                                        over(m_in_load[self.node], m_model.link_bandwidth)});
-                seconds += bytes * m_model.own_byte * m_model.factor(self.node, node) * slower;
+                seconds += bytes * self.byte_seconds * m_model.factor(self.node, node) * slower;
             }
             self.rate = 1 / std::max(seconds, 1e-12);
         }
