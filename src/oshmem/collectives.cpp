@@ -16,12 +16,12 @@ namespace {
 /// Who meets, and where.
 struct meeting {
     const members who;
-    meeting_place* place; // null for an active set
+    team_slot* slot; // null for an active set
 
-    [[nodiscard]] meeting_place& lending() const { return place != nullptr ? *place : job::instance().set_place(); }
+    [[nodiscard]] team_slot& lending() const { return slot != nullptr ? *slot : job::instance().set_slot(); }
     void meet() const {
-        if (place != nullptr) {
-            job::instance().meet(who, *place);
+        if (slot != nullptr) {
+            job::instance().meet(who, *slot);
         } else {
             job::instance().meet_set(who);
         }
@@ -43,7 +43,7 @@ struct meeting {
 meeting of_team(const char* call, shmem_team_t team) {
     (void)job::required(call);
     if (team == nullptr) give_up(call, "the team is SHMEM_TEAM_INVALID");
-    return {team->who, &place_of(team)};
+    return {team->who, &slot_of(team)};
 }
 meeting active_set(const char* call, int start, int log_stride, int size) {
     auto& all = job::required(call);

@@ -30,9 +30,9 @@ constexpr std::size_t line = 64; // of a cache: what one PE writes and another o
 struct control_line {
     alignas(line) std::byte bytes[line];
 };
-/// Of each PE: whether it has left; by PE, tokens of active sets; and for each place, lines_of_place lines.
-constexpr std::size_t first_token = 1, lines_of_place = 24;
-/// Of a place: its note, what is lent, the number of a place that is made, and a token for each round of a meeting.
+/// Of each PE: whether it has left; by PE, tokens of active sets; and for each slot, lines_of_slot lines.
+constexpr std::size_t first_token = 1, lines_of_slot = 24;
+/// Of a slot: its note, what is lent, the number of a slot that is made, and a token for each round of a meeting.
 constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
 static_assert(sizeof(comm::segment_address) <= line);
 
@@ -152,9 +152,9 @@ job::job() : m_allocator(heap_bytes()) {
     const auto count = static_cast<std::size_t>(m_pes);
     m_sent.assign(count, 0);
     m_expected.assign(count, 0);
-    m_taken_places[0] = 0b111;
+    m_taken_slots[0] = 0b111;
     share(m_control,
-          comm::shared_segment::create((first_token + count + places * lines_of_place) * sizeof(control_line)));
+          comm::shared_segment::create((first_token + count + slots * lines_of_slot) * sizeof(control_line)));
     auto heap = comm::shared_segment::create(m_allocator.bytes());
     share(m_heap, std::move(heap));
     make_globals_shared();
@@ -191,7 +191,7 @@ std::byte* job::reached(std::uint32_t in, std::uint64_t offset, std::size_t byte
     if (in == globals_part) return own(m_globals);
     if (in == control_part) return own(m_control);
     const auto lent = in - first_lent_part;
-    if (in < first_lent_part || lent >= places * loans) return nullptr;
+    if (in < first_lent_part || lent >= slots * loans) return nullptr;
     const auto& memory = m_lent[lent / loans][lent % loans];
     const auto has = memory ? memory->address().bytes : 0;
     return offset <= has && bytes <= has - offset ? memory->memory() + offset : nullptr;
@@ -433,17 +433,17 @@ void job::read_control(int pe, std::size_t line, void* into, std::size_t bytes) 
     }
 }
 
-std::uint32_t job::number_of(const meeting_place& place, int pe) const {
-    const auto& all = m_numbers[place.number];
-    return all.empty() ? place.number : all[static_cast<std::size_t>(pe)];
+std::uint32_t job::number_of(const team_slot& slot, int pe) const {
+    const auto& all = m_numbers[slot.number];
+    return all.empty() ? slot.number : all[static_cast<std::size_t>(pe)];
 }
 
 std::size_t job::first_line(std::uint32_t number) const {
-    return first_token + static_cast<std::size_t>(m_pes) + number * lines_of_place;
+    return first_token + static_cast<std::size_t>(m_pes) + number * lines_of_slot;
 }
 
-std::size_t job::line_of(const meeting_place& place, int pe, std::size_t line) const {
-    return first_line(number_of(place, pe)) + line;
+std::size_t job::line_of(const team_slot& slot, int pe, std::size_t line) const {
+    return first_line(number_of(slot, pe)) + line;
 }
 
 void job::tell_token(int pe, std::size_t line, std::uint64_t value) const {
@@ -462,21 +462,21 @@ void job::wait_for_token(std::size_t line, std::uint64_t value) {
     wait([&] { return __atomic_load_n(seen, __ATOMIC_ACQUIRE) >= value; });
 }
 
-/// A dissemination barrier: in each round one PE tells this one how many meetings in this place it has begun.
-void job::meet(const members& who, meeting_place& place) {
+/// A dissemination barrier: in each round one PE tells this one how many meetings in this slot it has begun.
+void job::meet(const members& who, team_slot& slot) {
     quiet();
     const int own = who.index_of(m_pe);
-    const auto now = ++place.meetings;
+    const auto now = ++slot.meetings;
     auto round = first_round_line;
     for (int distance = 1; distance < who.size; distance *= 2, ++round) {
         const int to = who.world((own + distance) % who.size);
-        tell_token(to, line_of(place, to, round), now);
-        wait_for_token(line_of(place, m_pe, round), now);
+        tell_token(to, line_of(slot, to, round), now);
+        wait_for_token(line_of(slot, m_pe, round), now);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// The same without a place: PEs count what they have sent to each other one, as any two of them meet in the same order
+/// The same without a slot: PEs count what they have sent to each other one, as any two of them meet in the same order
 /// on both sides.
 void job::meet_set(const members& who) {
     quiet();
@@ -489,62 +489,62 @@ void job::meet_set(const members& who) {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// `places` if all are taken.
+/// `slots` if all are taken.
 std::uint32_t job::take_number() {
-    for (std::uint32_t number = 0; number < places; ++number) {
+    for (std::uint32_t number = 0; number < slots; ++number) {
         const auto bit = std::uint64_t{1} << number % 64;
-        if ((m_taken_places[number / 64].fetch_or(bit) & bit) == 0) return number;
+        if ((m_taken_slots[number / 64].fetch_or(bit) & bit) == 0) return number;
     }
-    return places;
+    return slots;
 }
 
 /// Each PE takes any number that it has free and tells the others.
-bool job::make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made) {
-    const auto own = of.index_of(m_pe) >= 0 ? take_number() : places;
+bool job::make_slot(const members& parent, team_slot& at, const members& of, team_slot& made) {
+    const auto own = of.index_of(m_pe) >= 0 ? take_number() : slots;
     *static_cast<std::uint32_t*>(control(m_pe, line_of(at, m_pe, offer_line))) = own;
     // Nobody of the team that was here before tells anything more, and nobody of the new one tells anything yet.
     made = {.number = own};
-    for (std::size_t round = first_round_line; own != places && round < lines_of_place; ++round)
+    for (std::size_t round = first_round_line; own != slots && round < lines_of_slot; ++round)
         std::memset(control(m_pe, first_line(own) + round), 0, line);
     meet(parent, at);
-    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(m_pes), places);
+    std::vector<std::uint32_t> numbers(static_cast<std::size_t>(m_pes), slots);
     bool have_all = true;
     for (int i = 0; i < of.size; ++i) {
         auto& theirs = numbers[static_cast<std::size_t>(of.world(i))];
         read_control(of.world(i), line_of(at, of.world(i), offer_line), &theirs, sizeof theirs);
-        have_all = have_all && theirs != places;
+        have_all = have_all && theirs != slots;
     }
-    // All have read before one of them makes the next place.
+    // All have read before one of them makes the next slot.
     meet(parent, at);
-    if (own != places) {
+    if (own != slots) {
         m_numbers[own] = std::move(numbers);
-        if (!have_all) give_place(made);
+        if (!have_all) free_slot(made);
     }
     return have_all;
 }
 
-void job::give_place(meeting_place& place) {
-    for (auto& lent : m_lent[place.number]) lent.reset();
-    m_numbers[place.number].clear();
-    m_taken_places[place.number / 64].fetch_and(~(std::uint64_t{1} << place.number % 64));
+void job::free_slot(team_slot& slot) {
+    for (auto& lent : m_lent[slot.number]) lent.reset();
+    m_numbers[slot.number].clear();
+    m_taken_slots[slot.number / 64].fetch_and(~(std::uint64_t{1} << slot.number % 64));
 }
 
-void job::note(const meeting_place& place, std::uint64_t value) {
-    *static_cast<std::uint64_t*>(control(m_pe, line_of(place, m_pe, note_line))) = value;
+void job::note(const team_slot& slot, std::uint64_t value) {
+    *static_cast<std::uint64_t*>(control(m_pe, line_of(slot, m_pe, note_line))) = value;
 }
 
-std::uint64_t job::note_of(const meeting_place& place, int pe) const {
+std::uint64_t job::note_of(const team_slot& slot, int pe) const {
     std::uint64_t value = 0;
-    read_control(pe, line_of(place, pe, note_line), &value, sizeof value);
+    read_control(pe, line_of(slot, pe, note_line), &value, sizeof value);
     return value;
 }
 
-void job::lend(const char* call, meeting_place& place, loan what, const void* source, std::size_t bytes) {
+void job::lend(const char* call, team_slot& slot, loan what, const void* source, std::size_t bytes) {
     const auto which = static_cast<std::size_t>(what);
-    auto& shown = *static_cast<comm::segment_address*>(control(m_pe, line_of(place, m_pe, first_loan_line + which)));
+    auto& shown = *static_cast<comm::segment_address*>(control(m_pe, line_of(slot, m_pe, first_loan_line + which)));
     shown.bytes = 0;
     if (bytes == 0 || find(source, m_pe) != nullptr) return;
-    auto& lent = m_lent[place.number][which];
+    auto& lent = m_lent[slot.number][which];
     if (!lent || lent->address().bytes < bytes) lent = comm::shared_segment::create(bytes);
     if (is_distant(source)) {
         m_device->get(call, lent->memory(), source, bytes, m_pe);
@@ -554,25 +554,25 @@ void job::lend(const char* call, meeting_place& place, loan what, const void* so
     shown = lent->address();
 }
 
-const std::byte* job::borrow(meeting_place& place, loan what, const void* source, std::size_t offset, std::size_t bytes,
+const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std::size_t offset, std::size_t bytes,
                              int pe, const char* call) {
     if (pe < 0 || pe >= m_pes) refuse(source, pe, call);
     const auto which = static_cast<std::size_t>(what);
     const auto* const first = static_cast<const std::byte*>(source) + offset;
     comm::segment_address shown;
-    read_control(pe, line_of(place, pe, first_loan_line + which), &shown, sizeof shown);
+    read_control(pe, line_of(slot, pe, first_loan_line + which), &shown, sizeof shown);
     if (is_remote(pe)) {
         thread_local std::vector<std::byte> fetched;
         fetched.resize(bytes);
-        const auto lent = first_lent_part + number_of(place, pe) * static_cast<std::uint32_t>(loans) +
+        const auto lent = first_lent_part + number_of(slot, pe) * static_cast<std::uint32_t>(loans) +
                           static_cast<std::uint32_t>(which);
         const auto where = shown.bytes != 0 ? comm::remote_place{pe, lent, offset} : remote(first, pe, call);
         or_end(call, [&] { messages(call).read(where, fetched.data(), bytes); });
         return fetched.data();
     }
     if (shown.bytes == 0) return static_cast<const std::byte*>(at(first, pe, call));
-    if (pe == m_pe) return is_distant(source) ? m_lent[place.number][which]->memory() + offset : first;
-    auto& all = place.borrowed[which];
+    if (pe == m_pe) return is_distant(source) ? m_lent[slot.number][which]->memory() + offset : first;
+    auto& all = slot.borrowed[which];
     all.resize(static_cast<std::size_t>(m_pes));
     auto& known = all[static_cast<std::size_t>(pe)];
     if (!known || known->address().key != shown.key) {

@@ -42,7 +42,7 @@ inline constexpr std::size_t loans = 2;
 
 /// Where the PEs of a team meet: a number of each one's own, so that threads may make several teams, and meet in them,
 /// at once.
-struct meeting_place {
+struct team_slot {
     std::uint32_t number = 0;
     std::uint64_t meetings = 0;
     std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> borrowed{}; // by PE
@@ -143,30 +143,30 @@ class job {
     /// PE if on one.
     [[nodiscard]] device_heap& need_device();
 
-    /// All of `who` have come, and what they stored before is visible. One thread at a time in one place.
-    void meet(const members& who, meeting_place& place);
-    /// For active sets, which have no place of their own: one thread of a PE at a time.
+    /// All of `who` have come, and what they stored before is visible. One thread at a time in one slot.
+    void meet(const members& who, team_slot& slot);
+    /// For active sets, which have no slot of their own: one thread of a PE at a time.
     void meet_set(const members& who);
     /// Over all PEs.
-    void meet_all() { meet(world(), m_world_place); }
+    void meet_all() { meet(world(), m_world_slot); }
     [[nodiscard]] members world() const { return {0, 1, m_pes}; }
-    [[nodiscard]] meeting_place& world_place() { return m_world_place; }
-    [[nodiscard]] meeting_place& set_place() { return m_set_place; }
-    /// Of the place of a node's PEs.
+    [[nodiscard]] team_slot& world_slot() { return m_world_slot; }
+    [[nodiscard]] team_slot& set_slot() { return m_set_slot; }
+    /// Of the slot of a node's PEs.
     static constexpr std::uint32_t shared_number = 2;
-    /// Makes a place for `of`, if this PE is one of them. Collective over `parent`. False if there is none left.
-    [[nodiscard]] bool make_place(const members& parent, meeting_place& at, const members& of, meeting_place& made);
-    void give_place(meeting_place& place);
+    /// Makes a slot for `of`, if this PE is one of them. Collective over `parent`. False if there is none left.
+    [[nodiscard]] bool make_slot(const members& parent, team_slot& at, const members& of, team_slot& made);
+    void free_slot(team_slot& slot);
 
     /// A word of this PE that the others read between two meetings.
-    void note(const meeting_place& place, std::uint64_t value);
-    [[nodiscard]] std::uint64_t note_of(const meeting_place& place, int pe) const;
+    void note(const team_slot& slot, std::uint64_t value);
+    [[nodiscard]] std::uint64_t note_of(const team_slot& slot, int pe) const;
 
     /// What the others read of `bytes` at `source` between two meetings, by borrow(). Memory that is not symmetric is
     /// copied to where they can: programs hand such to collectives.
-    void lend(const char* call, meeting_place& place, loan what, const void* source, std::size_t bytes);
+    void lend(const char* call, team_slot& slot, loan what, const void* source, std::size_t bytes);
     /// `bytes` at `offset` of what that PE has lent; valid until the thread borrows again.
-    [[nodiscard]] const std::byte* borrow(meeting_place& place, loan what, const void* source, std::size_t offset,
+    [[nodiscard]] const std::byte* borrow(team_slot& slot, loan what, const void* source, std::size_t offset,
                                           std::size_t bytes, int pe, const char* call);
 
     /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
@@ -202,9 +202,9 @@ class job {
     /// A line of a PE's control memory; null if it is on another node.
     [[nodiscard]] void* control(int pe, std::size_t line) const;
     void read_control(int pe, std::size_t line, void* into, std::size_t bytes) const;
-    [[nodiscard]] std::uint32_t number_of(const meeting_place& place, int pe) const;
+    [[nodiscard]] std::uint32_t number_of(const team_slot& slot, int pe) const;
     [[nodiscard]] std::size_t first_line(std::uint32_t number) const;
-    [[nodiscard]] std::size_t line_of(const meeting_place& place, int pe, std::size_t line) const;
+    [[nodiscard]] std::size_t line_of(const team_slot& slot, int pe, std::size_t line) const;
     [[nodiscard]] std::uint32_t take_number();
     void tell_token(int pe, std::size_t line, std::uint64_t value) const;
     void wait_for_token(std::size_t line, std::uint64_t value);
@@ -221,12 +221,12 @@ class job {
     std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
     std::vector<std::uint64_t> m_sent, m_expected; // tokens of active sets, by PE
-    static constexpr std::uint32_t places = 256;
-    meeting_place m_set_place{.number = 0}, m_world_place{.number = 1};
-    std::array<std::atomic<std::uint64_t>, places / 64> m_taken_places{};
-    std::array<std::vector<std::uint32_t>, places> m_numbers; // by place, by PE: its number; empty if all have the same
-    // By place: a thread that serves messages reads them, too, between two meetings.
-    std::array<std::array<std::unique_ptr<comm::shared_segment>, loans>, places> m_lent;
+    static constexpr std::uint32_t slots = 256;
+    team_slot m_set_slot{.number = 0}, m_world_slot{.number = 1};
+    std::array<std::atomic<std::uint64_t>, slots / 64> m_taken_slots{};
+    std::array<std::vector<std::uint32_t>, slots> m_numbers; // by slot, by PE: its number; empty if all have the same
+    // By slot: a thread that serves messages reads them, too, between two meetings.
+    std::array<std::array<std::unique_ptr<comm::shared_segment>, loans>, slots> m_lent;
     std::unique_ptr<comm::remote_memory> m_remote; // null where all PEs are on one node
 };
 

@@ -25,7 +25,7 @@ void start() {
     job::start();
     causeway_shmem_world.who = job::instance().world();
     causeway_shmem_shared.who = job::instance().neighbours();
-    causeway_shmem_shared.place.number = job::shared_number;
+    causeway_shmem_shared.slot.number = job::shared_number;
 }
 
 device_heap& device(const char* call) {
@@ -142,14 +142,14 @@ int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int siz
     bool is_made = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 &&
                    last < above.size;
     if (!is_made) {
-        all.meet(above, place_of(parent));
+        all.meet(above, slot_of(parent));
         return -1;
     }
     const members who{above.world(first), size == 1 ? 1 : stride * above.stride, size};
-    meeting_place place;
-    is_made = all.make_place(above, place_of(parent), who, place);
+    team_slot slot;
+    is_made = all.make_slot(above, slot_of(parent), who, slot);
     if (is_made && who.index_of(all.pe()) >= 0) {
-        *made = new causeway_shmem_team{who, std::move(place), {}};
+        *made = new causeway_shmem_team{who, std::move(slot), {}};
         if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 && config != nullptr) (*made)->config = *config;
     }
     return is_made ? 0 : -1;
@@ -182,8 +182,8 @@ int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config
 void shmem_team_destroy(shmem_team_t team) {
     if (team == nullptr || team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED) return;
     auto& all = job::required("shmem_team_destroy");
-    all.meet(team->who, team->place);
-    all.give_place(team->place);
+    all.meet(team->who, team->slot);
+    all.free_slot(team->slot);
     delete team;
 }
 

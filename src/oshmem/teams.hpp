@@ -8,13 +8,13 @@
 
 struct causeway_shmem_team {
     causeway::oshmem::members who;
-    causeway::oshmem::meeting_place place;
+    causeway::oshmem::team_slot slot;
     shmem_team_config_t config;
 };
 
-/// Of all PEs, they have one place that calls without a team meet in, too.
-inline causeway::oshmem::meeting_place& place_of(shmem_team_t team) {
-    return team == SHMEM_TEAM_WORLD ? causeway::oshmem::job::instance().world_place() : team->place;
+/// Of all PEs, they have one slot that calls without a team meet in, too.
+inline causeway::oshmem::team_slot& slot_of(shmem_team_t team) {
+    return team == SHMEM_TEAM_WORLD ? causeway::oshmem::job::instance().world_slot() : team->slot;
 }
 
 /// Everything is complete when a call returns, so that a context has nothing to keep apart. It numbers PEs as its
