@@ -111,12 +111,12 @@ class sparselu final : public problem {
         return row % 2 == 1 || column % 2 == 1;
     }
     block<float>& add(blocks& to, std::size_t row, std::size_t column) const {
-        auto& place = to[row * m_blocks + column];
-        if (!place) {
-            place = std::make_unique<block<float>>(m_block * m_block, m_how);
-            std::fill(place->get(), place->get() + m_block * m_block, 0.0f);
+        auto& cell = to[row * m_blocks + column];
+        if (!cell) {
+            cell = std::make_unique<block<float>>(m_block * m_block, m_how);
+            std::fill(cell->get(), cell->get() + m_block * m_block, 0.0f);
         }
-        return *place;
+        return *cell;
     }
     /// Calls `act(work, what it changes, what it reads)` in an order that a serial run could keep.
     template <class Act> void for_each_step(blocks& of, Act&& act) const {

@@ -144,11 +144,11 @@ class task_group {
   private:
     template <class Work> causeway_task* submit(Work&& work, std::span<const causeway_region> regions, int flags) {
         using held = payload<std::decay_t<Work>>;
-        void* place = nullptr;
-        auto* const task = causeway_task_make(m_pool, sizeof(held), alignof(held), &place);
+        void* storage = nullptr;
+        auto* const task = causeway_task_make(m_pool, sizeof(held), alignof(held), &storage);
         if (!task) throw std::bad_alloc();
         try {
-            new (place) held{std::forward<Work>(work), this};
+            new (storage) held{std::forward<Work>(work), this};
         } catch (...) {
             causeway_task_discard(m_pool, task);
             throw;
@@ -161,8 +161,8 @@ class task_group {
         Work work;
         task_group* group;
 
-        static void run(void* place) {
-            auto& self = *static_cast<payload*>(place);
+        static void run(void* storage) {
+            auto& self = *static_cast<payload*>(storage);
             try {
                 self.work();
             } catch (...) {
@@ -170,7 +170,7 @@ class task_group {
             }
             self.~payload();
         }
-        static void destroy(void* place) { static_cast<payload*>(place)->~payload(); }
+        static void destroy(void* storage) { static_cast<payload*>(storage)->~payload(); }
     };
     void fail(std::exception_ptr failure) {
         if (!m_claimed.test_and_set()) {

@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t longest_queue = 4096;
 /// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
-/// One without a place is slowed down instead.
+/// A thread without a worker slot is slowed down instead.
 constexpr std::chrono::microseconds catch_up_step{200}, longest_in_vain{50000};
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
@@ -89,7 +89,7 @@ pool::~pool() {
 
 void pool::drain() {
     auto& self = *m_workers.front();
-    auto* const before = worker::sit_down(&self);
+    auto* const before = worker::bind_thread(&self);
     for (bool any = true; any;) {
         any = false;
         for (auto& group : m_groups)
@@ -99,7 +99,7 @@ void pool::drain() {
             while (each->queued() != 0)
                 if (auto* const waiting = each->steal_from()) any = true, self.run(waiting);
     }
-    worker::sit_down(before);
+    worker::bind_thread(before);
 }
 
 task* pool::make(std::size_t bytes, std::size_t alignment) {
@@ -203,7 +203,7 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
     // Once the task is ready the group may be gone, and is not asked any more.
     const auto pending = self && !node ? 0 : group.pending();
     const auto surplus = pending > most_pending ? pending - most_pending / 2 : 0;
-    if (surplus != 0 && !self && !has_seat()) let_catch_up(group);
+    if (surplus != 0 && !self && !has_free_slot()) let_catch_up(group);
     if (!node) {
         if (self && self->queued() >= longest_queue) return self->run(made);
         make_ready(made, self, regions, self != nullptr);
@@ -217,17 +217,17 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
 
 void pool::work_off(std::uint64_t surplus) {
     auto* const self = worker::current(*this);
-    auto* const here = self ? self : take_seat();
+    auto* const here = self ? self : take_slot();
     if (!here) return;
-    auto* const before = self ? nullptr : worker::sit_down(here);
+    auto* const before = self ? nullptr : worker::bind_thread(here);
     for (; surplus != 0; --surplus) {
         auto* const other = here->find();
         if (!other) break;
         here->run(other);
     }
     if (self) return;
-    worker::sit_down(before);
-    leave_seat(*here);
+    worker::bind_thread(before);
+    free_slot(*here);
 }
 
 void pool::let_catch_up(task_group& group) {
@@ -334,7 +334,7 @@ void pool::wake_everyone() {
 }
 
 void pool::work(worker& self) {
-    worker::sit_down(&self);
+    worker::bind_thread(&self);
     while (!m_stopping.load(std::memory_order_acquire)) {
         auto* next = self.find();
         if (!next) next = self.idle(nullptr);
@@ -342,21 +342,21 @@ void pool::work(worker& self) {
     }
 }
 
-worker* pool::take_seat() {
+worker* pool::take_slot() {
     for (unsigned each = 0; each < m_callers; ++each)
         if (m_workers[each]->try_take()) return m_workers[each].get();
     return nullptr;
 }
 
-bool pool::has_seat() const {
+bool pool::has_free_slot() const {
     for (unsigned each = 0; each < m_callers; ++each)
         if (!m_workers[each]->is_taken()) return true;
     return false;
 }
 
-void pool::leave_seat(worker& seat) {
-    seat.leave();
-    real_atomics::fence(); // the place is free before anyone is found asleep
+void pool::free_slot(worker& slot) {
+    slot.leave();
+    real_atomics::fence(); // the slot is free before anyone is found asleep
     if (m_callers_bell.has_sleepers()) m_callers_bell.ring_all();
 }
 
@@ -372,16 +372,16 @@ void pool::wait(task_group& group) {
     if (group.is_done()) return;
     if (auto* const self = worker::current(*this)) return help(*self, group);
     while (!group.is_done()) {
-        if (auto* const seat = take_seat()) {
-            auto* const before = worker::sit_down(seat);
-            help(*seat, group);
-            worker::sit_down(before);
-            leave_seat(*seat);
+        if (auto* const slot = take_slot()) {
+            auto* const before = worker::bind_thread(slot);
+            help(*slot, group);
+            worker::bind_thread(before);
+            free_slot(*slot);
             return;
         }
         const auto key = m_callers_bell.register_sleeper();
         group.announce_sleeper();
-        if (!group.is_done() && !has_seat()) m_callers_bell.sleep(key);
+        if (!group.is_done() && !has_free_slot()) m_callers_bell.sleep(key);
     }
 }
 

@@ -63,7 +63,7 @@ class pool {
     void submit_held(task* made, task_group& group, std::span<const region> regions);
     void let_go(task* held);
 
-    /// Returns when all tasks of the group are over. The calling thread takes part, if there is a place for it.
+    /// Returns when all tasks of the group are over. The calling thread takes part, if a worker slot is free.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
@@ -100,10 +100,10 @@ class pool {
     void start_threads(unsigned count);
     void work(worker& self);
     void help(worker& self, task_group& group);
-    [[nodiscard]] worker* take_seat();
-    [[nodiscard]] bool has_seat() const;
-    /// Whoever waits for a place is told.
-    void leave_seat(worker& seat);
+    [[nodiscard]] worker* take_slot();
+    [[nodiscard]] bool has_free_slot() const;
+    /// Wakes threads that wait for a free slot.
+    void free_slot(worker& slot);
     /// Ends all tasks that wait; no thread works any more.
     void drain();
     static void free_payload(task* over);
@@ -127,7 +127,7 @@ class pool {
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
     std::atomic<bool> m_stopping{false};
-    doorbell<> m_callers_bell; ///< for waiting threads that found no place
+    doorbell<> m_callers_bell; ///< for waiting threads that found no free slot
     run_record* m_record = nullptr;
 
     spin_lock m_spare_lock; // guards what follows

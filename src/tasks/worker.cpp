@@ -59,7 +59,7 @@ void pause(int times) {
 
 worker* worker::current(const pool& of) { return t_worker && &t_worker->m_pool == &of ? t_worker : nullptr; }
 
-worker* worker::sit_down(worker* here) { return std::exchange(t_worker, here); }
+worker* worker::bind_thread(worker* here) { return std::exchange(t_worker, here); }
 
 task* worker::find() {
     auto& own = *m_pool.m_groups[m_group];
@@ -182,7 +182,7 @@ void worker::run(task* which) {
 void worker::run_on_fresh_stack(task* which) {
     try {
         std::thread([&] {
-            sit_down(this);
+            bind_thread(this);
             run_here(which);
         }).join();
     } catch (const std::system_error&) {

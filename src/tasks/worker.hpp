@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A place at which tasks run: a deque, a memory of free tasks, and the search for work.
+// A worker: a thread's slot in the pool, with a deque, a memory of free tasks, and the search for work.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +15,7 @@
 
 namespace causeway::tasks {
 
-/// One thread at a time sits here; only steal_from() and the sizes are for others.
+/// One thread at a time works here; only steal_from() and the sizes are for others.
 class alignas(64) worker {
   public:
     worker(pool& owner, unsigned position, unsigned group) : m_pool(owner), m_position(position), m_group(group) {}
@@ -29,7 +29,7 @@ class alignas(64) worker {
     /// The worker that the calling thread is; null for a thread that is none of this pool.
     [[nodiscard]] static worker* current(const pool& of);
     /// Null ends it. Returns who it was before.
-    static worker* sit_down(worker* here);
+    static worker* bind_thread(worker* here);
 
     void push(task* ready) { m_queue.push(ready); }
     [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
@@ -48,7 +48,7 @@ class alignas(64) worker {
     [[nodiscard]] task* make();
     void free(task* over);
 
-    /// For places of callers.
+    /// For slots of calling threads.
     [[nodiscard]] bool try_take() {
         return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire);
     }
