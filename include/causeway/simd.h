@@ -98,17 +98,17 @@ typedef int causeway_mat4_lanes __attribute__((vector_size(64)));
 #endif
 
 #ifdef CAUSEWAY_SIMD_OPENCL
-#define causeway_mat4_load(place) vload16(0, place)
-#define causeway_mat4_store(m, place) vstore16(m, 0, place)
+#define causeway_mat4_load(from) vload16(0, from)
+#define causeway_mat4_store(m, to) vstore16(m, 0, to)
 #else
-/* `place` need not be aligned. */
-CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_load(const float* place) {
+/* `from` and `to` need not be aligned. */
+CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_load(const float* from) {
     causeway_mat4 m;
-    __builtin_memcpy(&m, place, sizeof m);
+    __builtin_memcpy(&m, from, sizeof m);
     return m;
 }
-CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float* place) {
-    __builtin_memcpy(place, &m, sizeof m);
+CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float* to) {
+    __builtin_memcpy(to, &m, sizeof m);
 }
 #endif
 
