@@ -37,7 +37,7 @@ bool same_text(const unit& unit, const Expr* one, const Expr* other) {
     return text(one) == text(other);
 }
 
-const Expr* atomic_place(const unit& unit, const found_directive& of) {
+const Expr* atomic_operand(const unit& unit, const found_directive& of) {
     const bool read = of.directive->find("read"), capture = of.directive->find("capture");
     if (read) return right_of(of.body);
     if (!capture) return written_by(of.body);

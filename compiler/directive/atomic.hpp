@@ -6,7 +6,7 @@
 namespace directive {
 
 /// The lvalue that is read, written or updated at once; nullptr where the statement is none of OpenACC's forms.
-const clang::Expr* atomic_place(const unit& unit, const found_directive& of);
+const clang::Expr* atomic_operand(const unit& unit, const found_directive& of);
 
 /// True if the two are spelled alike.
 bool same_text(const unit& unit, const clang::Expr* one, const clang::Expr* other);

@@ -61,8 +61,8 @@ int become(const std::vector<std::string>& arguments) {
 }
 
 scratch_folder::scratch_folder() {
-    const char* place = std::getenv("TMPDIR");
-    m_path = std::string(place && *place ? place : "/tmp") + "/causeway-cc-XXXXXX";
+    const char* folder = std::getenv("TMPDIR");
+    m_path = std::string(folder && *folder ? folder : "/tmp") + "/causeway-cc-XXXXXX";
     if (!mkdtemp(m_path.data())) {
         std::fprintf(stderr, "causeway-cc: a folder for intermediate files, %s: %s\n", m_path.c_str(),
                      std::strerror(errno));

@@ -13,14 +13,14 @@ namespace directive {
 
 using namespace clang;
 
-void unit::error(SourceLocation place, const std::string& text) const {
+void unit::error(SourceLocation location, const std::string& text) const {
     auto& diagnostics = context.getDiagnostics();
-    diagnostics.Report(place, diagnostics.getCustomDiagID(DiagnosticsEngine::Error, "%0")) << text;
+    diagnostics.Report(location, diagnostics.getCustomDiagID(DiagnosticsEngine::Error, "%0")) << text;
 }
 
-void unit::note(SourceLocation place, const std::string& text) const {
+void unit::note(SourceLocation location, const std::string& text) const {
     auto& diagnostics = context.getDiagnostics();
-    diagnostics.Report(place, diagnostics.getCustomDiagID(DiagnosticsEngine::Note, "%0")) << text;
+    diagnostics.Report(location, diagnostics.getCustomDiagID(DiagnosticsEngine::Note, "%0")) << text;
 }
 
 namespace {

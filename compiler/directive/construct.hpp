@@ -27,8 +27,8 @@ struct unit {
 
     bool is_declared(const clang::VarDecl* variable) const { return declared.contains(variable->getCanonicalDecl()); }
 
-    void error(clang::SourceLocation place, const std::string& text) const;
-    void note(clang::SourceLocation place, const std::string& text) const;
+    void error(clang::SourceLocation location, const std::string& text) const;
+    void note(clang::SourceLocation location, const std::string& text) const;
 };
 
 /// The directive that a statement or call of ours stands for.

@@ -61,7 +61,8 @@ linear_form form_of(const unit& unit, const Expr* expression) {
     return form;
 }
 
-/// From the variable on; nothing if the way to what is accessed has other pointers, or members that share their place.
+/// From the variable on; nothing if the way to what is accessed has other pointers, or members that share their
+/// storage.
 std::vector<const Expr*> subscripts_of(const Expr* expression) {
     std::vector<const Expr*> all;
     expression = expression->IgnoreParenCasts();
@@ -138,7 +139,7 @@ const VarDecl* pointed_to(const Expr* value) {
     return pointed_to(pointer);
 }
 
-/// The same for what has a place: no pointer in memory is on the way.
+/// The same for what has an address of its own: no pointer in memory is on the way.
 const VarDecl* memory_of(const Expr* lvalue) {
     lvalue = lvalue->IgnoreParenCasts();
     if (const auto* reference = dyn_cast<DeclRefExpr>(lvalue))

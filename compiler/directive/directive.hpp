@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A directive as it was written: its name and clauses, with the places of their expressions among the arguments of the
-// call that stands for the directive in Clang's tree.
+// A directive as it was written: its name and clauses, with the positions of their expressions among the arguments of
+// the call that stands for the directive in Clang's tree.
 #pragma once
 #include <clang/Basic/SourceLocation.h>
 
@@ -29,13 +29,13 @@ struct item {
     std::string word;     // the entry where it is one word
     expression base;
     std::vector<section> sections;
-    clang::SourceLocation place;
+    clang::SourceLocation location;
 };
 
 struct clause {
     std::string name; // without prefixes that mean nothing: `pcopy` and `present_or_copy` are `copy`
     std::vector<item> items;
-    clang::SourceLocation place;
+    clang::SourceLocation location;
 };
 
 struct pragma {
@@ -43,7 +43,7 @@ struct pragma {
     std::string name; // "parallel loop", "enter data", "update peer"
     bool in_function = false; // of `declare`, which means other things outside
     std::vector<clause> clauses;
-    clang::SourceLocation place;
+    clang::SourceLocation location;
 
     const clause* find(const std::string& clause_name) const {
         for (const auto& each : clauses)

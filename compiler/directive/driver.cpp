@@ -134,14 +134,14 @@ request read(int argc, char** argv) {
     return asked;
 }
 
-struct places {
+struct install_paths {
     std::string include, libraries, simd_plugin;
 };
 
-places find_places() {
+install_paths find_install_paths() {
     std::error_code error;
     const auto self = fs::read_symlink("/proc/self/exe", error).parent_path();
-    places found;
+    install_paths found;
     const auto installed = self.parent_path() / "include" / "causeway" / "acc";
     found.include = fs::exists(installed / "openacc.h") ? installed.string() : CAUSEWAY_CC_INCLUDE;
     for (const char* folder : {CAUSEWAY_CC_LIBDIR, "lib"}) {
@@ -177,9 +177,9 @@ bool is_of_preprocessor(const std::string& word) {
 
 class driver {
   public:
-    explicit driver(request asked) : m_asked(std::move(asked)), m_places(find_places()) {
-        if (m_places.simd_plugin.empty() || !takes_simd_plugin(m_asked)) return;
-        m_for_vectors = {"-fplugin=" + m_places.simd_plugin, "-fpass-plugin=" + m_places.simd_plugin};
+    explicit driver(request asked) : m_asked(std::move(asked)), m_paths(find_install_paths()) {
+        if (m_paths.simd_plugin.empty() || !takes_simd_plugin(m_asked)) return;
+        m_for_vectors = {"-fplugin=" + m_paths.simd_plugin, "-fpass-plugin=" + m_paths.simd_plugin};
         // A record is where Clang keeps lines for, also without debug information.
         if (m_asked.report)
             m_for_vectors.insert(m_for_vectors.end(),
@@ -189,7 +189,7 @@ class driver {
     }
 
     int act() {
-        const words ours = {"-D_OPENACC=201811", "-I" + m_places.include};
+        const words ours = {"-D_OPENACC=201811", "-I" + m_paths.include};
         if (m_asked.not_for_us || m_asked.sources.empty()) return hand_on(ours);
         if (m_asked.sources.size() > 1 && !m_asked.output.empty() && (m_asked.compile_only || m_asked.assembly_only) &&
             m_asked.translate_into.empty()) {
@@ -207,7 +207,7 @@ class driver {
 
   private:
     request m_asked;
-    places m_places;
+    install_paths m_paths;
     words m_for_vectors; ///< options that make the host's compiler load the plug-in
     directive::scratch_folder m_scratch;
 
@@ -232,8 +232,8 @@ class driver {
     }
 
     void add_libraries(words& command) const {
-        if (!m_places.libraries.empty())
-            command.insert(command.end(), {"-L" + m_places.libraries, "-Wl,-rpath," + m_places.libraries});
+        if (!m_paths.libraries.empty())
+            command.insert(command.end(), {"-L" + m_paths.libraries, "-Wl,-rpath," + m_paths.libraries});
         command.push_back("-lcauseway_acc");
     }
 
@@ -267,9 +267,9 @@ class driver {
                          "-U_OPENACC",
                          "-D_OPENACC=201811",
                          "-DCAUSEWAY_ACC_GENERATED",
-                         "-I" + m_places.include,
+                         "-I" + m_paths.include,
                          "-include",
-                         m_places.include + "/runtime.h"};
+                         m_paths.include + "/runtime.h"};
         for (const auto& each : options)
             if (!each.starts_with("-l") && !each.starts_with("-L") && !each.starts_with("-Wl,") &&
                 (each.starts_with("-") || !is_input(each)))

@@ -102,7 +102,7 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
 }
 
 std::string expression_printer::print(const Expr* expression) {
-    const auto place = expression->getExprLoc();
+    const auto location = expression->getExprLoc();
     if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
         same_text(m_unit, expression, m_replaced))
         return m_replacement;
@@ -114,7 +114,7 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* cast = dyn_cast<CStyleCastExpr>(expression)) {
         const auto type = cast->getType();
         const auto space = type->isPointerType() ? space_of(cast->getSubExpr()) : "__global";
-        return "(" + m_types.declare(type, "", place, space) + ")" + operand(cast->getSubExpr());
+        return "(" + m_types.declare(type, "", location, space) + ")" + operand(cast->getSubExpr());
     }
     if (const auto* literal = dyn_cast<IntegerLiteral>(expression)) {
         auto text = llvm::toString(literal->getValue(), 10, false);
@@ -130,7 +130,8 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* element = dyn_cast<ArraySubscriptExpr>(expression)) return subscript(element);
     if (const auto* member = dyn_cast<MemberExpr>(expression)) {
         if (member->getType()->isPointerType())
-            throw unsupported{place, "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
+            throw unsupported{location,
+                              "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
         return operand(member->getBase()) + (member->isArrow() ? "->" : ".") +
                identifier(member->getMemberDecl()->getNameAsString());
     }
@@ -161,7 +162,7 @@ std::string expression_printer::print(const Expr* expression) {
         std::string text = "{";
         for (unsigned each = 0; each < syntactic->getNumInits(); ++each) {
             if (isa<DesignatedInitExpr>(syntactic->getInit(each)))
-                throw unsupported{place, "designators in an initialiser"};
+                throw unsupported{location, "designators in an initialiser"};
             text += (each ? ", " : "") + print(syntactic->getInit(each));
         }
         return text + "}";
@@ -179,8 +180,8 @@ std::string expression_printer::print(const Expr* expression) {
         return llvm::toString(value.Val.getInt(), 10) + (expression->getType()->isUnsignedIntegerType() ? "u" : "") +
                (wide ? "l" : "");
     }
-    if (isa<StmtExpr>(expression)) throw unsupported{place, "a statement inside an expression"};
-    throw unsupported{place, "this expression in a region"};
+    if (isa<StmtExpr>(expression)) throw unsupported{location, "a statement inside an expression"};
+    throw unsupported{location, "this expression in a region"};
 }
 
 std::string expression_printer::subscript(const ArraySubscriptExpr* expression) {
@@ -205,21 +206,21 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
     if (indices.size() > lengths.size() + 1)
         throw unsupported{expression->getExprLoc(),
                           "a subscript of a pointer in '" + variable->getNameAsString() + "'"};
-    std::string place = operand(indices[0]);
+    std::string offset = operand(indices[0]);
     const auto type = [](const std::string& text) { return "(long)" + text; };
     for (std::size_t row = 0; row < lengths.size(); ++row) {
-        place = row == 0 ? type(place) + " * " + lengths[row] : "(" + place + ") * " + lengths[row];
-        if (row + 1 < indices.size()) place += " + " + operand(indices[row + 1]);
+        offset = row == 0 ? type(offset) + " * " + lengths[row] : "(" + offset + ") * " + lengths[row];
+        if (row + 1 < indices.size()) offset += " + " + operand(indices[row + 1]);
     }
     const auto text = reference(named);
-    if (indices.size() < lengths.size() + 1) return "(" + text + " + (" + place + "))";
-    return text + "[" + (lengths.empty() ? print(indices[0]) : place) + "]";
+    if (indices.size() < lengths.size() + 1) return "(" + text + " + (" + offset + "))";
+    return text + "[" + (lengths.empty() ? print(indices[0]) : offset) + "]";
 }
 
 std::string expression_printer::call(const CallExpr* expression) {
-    const auto place = expression->getExprLoc();
+    const auto location = expression->getExprLoc();
     const auto* function = expression->getDirectCallee();
-    if (!function) throw unsupported{place, "a call through a pointer"};
+    if (!function) throw unsupported{location, "a call through a pointer"};
     auto name = function->getNameAsString();
     if (name.starts_with("__builtin_")) name = name.substr(10);
     if (name == "expect") return operand(expression->getArg(0));
@@ -248,7 +249,8 @@ std::string expression_printer::call(const CallExpr* expression) {
     }
     if (name.ends_with("f") && mathematics.contains(name.substr(0, name.size() - 1)))
         return name.substr(0, name.size() - 1) + all("(float)");
-    throw unsupported{place, "a call of '" + function->getNameAsString() + "', whose definition is not in this source"};
+    throw unsupported{location,
+                      "a call of '" + function->getNameAsString() + "', whose definition is not in this source"};
 }
 
 std::string expression_printer::user_call(const CallExpr* expression, const FunctionDecl* definition) {

@@ -29,10 +29,10 @@ class expression_printer {
     /// `text` as an operand of anything.
     std::string operand(const clang::Expr* expression);
 
-    /// Prints `replacement` for whatever is spelled as `place`, until the next call. nullptr: prints everything as it
+    /// Prints `replacement` for whatever is spelled as `operand`, until the next call. nullptr: prints everything as it
     /// is.
-    void replace(const clang::Expr* place, const std::string& replacement) {
-        m_replaced = place;
+    void replace(const clang::Expr* operand, const std::string& replacement) {
+        m_replaced = operand;
         m_replacement = replacement;
     }
 

@@ -25,28 +25,28 @@ std::string string_literal(const std::string& text) {
 host_rewriter::host_rewriter(const unit& unit, std::string text, std::string* report)
     : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}, {}} {}
 
-std::size_t host_rewriter::offset(SourceLocation place) const {
+std::size_t host_rewriter::offset(SourceLocation location) const {
     return m_unit.context.getSourceManager()
-        .getDecomposedLoc(m_unit.context.getSourceManager().getExpansionLoc(place))
+        .getDecomposedLoc(m_unit.context.getSourceManager().getExpansionLoc(location))
         .second;
 }
 
-std::string host_rewriter::where(SourceLocation place) const {
-    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(place);
+std::string host_rewriter::where(SourceLocation location) const {
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(location);
     return std::string(presumed.getFilename()) + ":" + std::to_string(presumed.getLine());
 }
 
-std::string host_rewriter::marker(SourceLocation place, unsigned later) const {
-    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(place);
+std::string host_rewriter::marker(SourceLocation location, unsigned later) const {
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(location);
     return "# " + std::to_string(presumed.getLine() + later) + " " + string_literal(presumed.getFilename()) + "\n";
 }
 
 void host_rewriter::replace(const pragma& directive, const std::string& code) {
-    const auto at = offset(directive.place);
+    const auto at = offset(directive.location);
     const auto before = m_text.rfind('\n', at);
     const auto from = before == std::string::npos ? 0 : before + 1;
     const auto to = m_text.find('\n', at);
-    m_edits.emplace(from, edit{to - from + 1, code + marker(directive.place, 1)});
+    m_edits.emplace(from, edit{to - from + 1, code + marker(directive.location, 1)});
     m_seen.insert(directive.id);
 }
 
@@ -54,7 +54,7 @@ void host_rewriter::begin(const found_directive& of, const std::string& code) { 
 
 namespace {
 
-/// The place where a statement's text ends, without its semicolon.
+/// The offset at which a statement's text ends, without its semicolon.
 SourceLocation end_of(const Stmt* statement) { return statement->getEndLoc(); }
 
 bool ends_with_brace(const Stmt* statement) {
@@ -75,7 +75,7 @@ void host_rewriter::end(const found_directive& of, const std::string& code) {
                                                        m_unit.context.getSourceManager(), m_unit.context.getLangOpts());
     const auto inner = directive_of(m_unit, of.body);
     if (inner && !inner.body)
-        at = m_text.find('\n', offset(inner.directive->place)); // the body is a directive that stands alone
+        at = m_text.find('\n', offset(inner.directive->location)); // the body is a directive that stands alone
     else if (!ends_with_brace(of.body))
         at = m_text.find(';', at) + 1;
     m_edits.emplace(at, edit{0, "\n" + code + marker(last, 0)});
@@ -84,8 +84,8 @@ void host_rewriter::end(const found_directive& of, const std::string& code) {
 std::string host_rewriter::clauses(const found_directive& of) {
     const auto& directive = *of.directive;
     const auto id = std::to_string(directive.id);
-    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(directive.place);
-    std::string text = "static const struct causeway_acc_place __acc_place" + id + " = {" +
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(directive.location);
+    std::string text = "static const struct causeway_acc_location __acc_location" + id + " = {" +
                        string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) + ", \"" +
                        directive.name + "\"};\n";
     std::string waits, wait_device = "-1";
@@ -111,7 +111,7 @@ std::string host_rewriter::clauses(const found_directive& of) {
     std::string condition = value("if", "1");
     if (directive.is_compute() && directive.find("self")) condition = "(" + condition + ") && !" + value("self", "1");
     const auto* asynchronous = directive.find("async");
-    text += "struct causeway_acc_clauses __acc_clauses" + id + " = {.place = &__acc_place" + id +
+    text += "struct causeway_acc_clauses __acc_clauses" + id + " = {.location = &__acc_location" + id +
             ", .device = " + device + ", .has_device = " + (device == "-1" ? "0" : "1") + ", .condition = (" +
             condition + ") != 0, .asynchronous = " + (asynchronous ? "1" : "0") + ", .queue = " + value("async", "-1") +
             ", .gangs = " + value("num_gangs", "0") + ", .workers = " + value("num_workers", "0") +
@@ -175,7 +175,7 @@ void host_rewriter::data(const found_directive& of) {
     for (const auto& clause : of.directive->clauses) {
         const auto kind = data_kind(clause.name);
         if (kind.empty()) {
-            if (clause.name == "attach") m_unit.error(clause.place, "not supported: 'attach'");
+            if (clause.name == "attach") m_unit.error(clause.location, "not supported: 'attach'");
             continue;
         }
         for (const auto& entry : clause.items) {
@@ -202,8 +202,9 @@ void host_rewriter::compute(const found_directive& of) {
         try {
             kernels = print_kernels(m_unit, region, tree, m_program);
         } catch (const unsupported& error) {
-            m_unit.error(error.place.isValid() ? error.place : of.directive->place, "not supported: " + error.what);
-            if (error.place.isValid()) m_unit.note(of.directive->place, "in the region of this directive");
+            m_unit.error(error.location.isValid() ? error.location : of.directive->location,
+                         "not supported: " + error.what);
+            if (error.location.isValid()) m_unit.note(of.directive->location, "in the region of this directive");
         }
     }
     report_loops(of, tree, region);
@@ -305,12 +306,12 @@ void host_rewriter::host_data(const found_directive& of) {
             const auto& name = entry.base.text;
             const auto* variable = variable_of(of, entry);
             if (!variable) {
-                m_unit.error(entry.place, "not supported: '" + name + "' in 'use_device' is no variable");
+                m_unit.error(entry.location, "not supported: '" + name + "' in 'use_device' is no variable");
                 continue;
             }
             const bool pointer = variable->getType()->isPointerType() || variable->getType()->isArrayType();
             const auto type = pointer ? "__typeof__(&(" + name + ")[0])" : "__typeof__(&" + name + ")";
-            if (!pointer) m_unit.error(entry.place, "not supported: the scalar '" + name + "' in 'use_device'");
+            if (!pointer) m_unit.error(entry.location, "not supported: the scalar '" + name + "' in 'use_device'");
             code += type + " __acc_device" + id + "_" + name + " = (" + type +
                     ")causeway_acc_use_device(&__acc_clauses" + id + ", (void *)" + name + ", \"" + name + "\");\n";
             shadows += type + " " + name + " = __acc_device" + id + "_" + name + ";\n";
@@ -359,7 +360,7 @@ void host_rewriter::alone(const found_directive& of) {
         take("host", "TO_HOST");
         take("device", "TO_DEVICE");
         if (records.empty())
-            m_unit.error(directive.place, "'update' needs one of the clauses 'host', 'self' and 'device'");
+            m_unit.error(directive.location, "'update' needs one of the clauses 'host', 'self' and 'device'");
         call = "causeway_acc_update";
     } else if (directive.name == "wait") {
         return replace(directive,
@@ -399,8 +400,9 @@ void host_rewriter::peer(const found_directive& of) {
     const auto* to_device = directive.value("to_device");
     const auto* from_device = directive.value("from_device");
     if (to.empty() || to.size() != from.size() || !to_device || !from_device) {
-        m_unit.error(directive.place, "'update peer' needs 'to(…) to_device(…) from(…) from_device(…)', with as many "
-                                      "variables in 'from' as in 'to'");
+        m_unit.error(directive.location,
+                     "'update peer' needs 'to(…) to_device(…) from(…) from_device(…)', with as many "
+                     "variables in 'from' as in 'to'");
         return;
     }
     replace(directive, "{\n" + clauses(of) + data_array(directive.id, to) + data_array(directive.id, from, "_from") +
@@ -414,7 +416,7 @@ void host_rewriter::declared_here(const found_directive& of) {
     std::vector<data_record> records;
     for (const auto& clause : of.directive->clauses) {
         const auto kind = data_kind(clause.name);
-        if (clause.name == "attach") m_unit.error(clause.place, "not supported: 'attach'");
+        if (clause.name == "attach") m_unit.error(clause.location, "not supported: 'attach'");
         if (kind.empty()) continue; // link: what is present is found anyway
         for (const auto& entry : clause.items) {
             if (const auto* variable = variable_of(of, entry))
@@ -441,13 +443,13 @@ std::string host_rewriter::declared_variables() {
                 const auto& name = entry.base.text;
                 const auto* variable = global_variable(m_unit, name);
                 if (clause.name == "link" || !variable || variable->getType()->isPointerType()) continue;
-                calls += "    causeway_acc_declare(&place, (void *)&" + name + ", sizeof(" + name + "), CAUSEWAY_ACC_" +
-                         data_kind(clause.name) + ");\n";
+                calls += "    causeway_acc_declare(&location, (void *)&" + name + ", sizeof(" + name +
+                         "), CAUSEWAY_ACC_" + data_kind(clause.name) + ");\n";
             }
         if (calls.empty()) continue;
-        const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(each.place);
+        const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(each.location);
         text += "__attribute__((constructor)) static void __acc_declare" + std::to_string(each.id) +
-                "(void) {\n    static const struct causeway_acc_place place = {" +
+                "(void) {\n    static const struct causeway_acc_location location = {" +
                 string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) +
                 ", \"declare\"};\n" + calls + "}\n";
     }
@@ -456,7 +458,7 @@ std::string host_rewriter::declared_variables() {
 
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
-    *m_report += where(of.directive->place) + ": " + of.directive->name + "\n";
+    *m_report += where(of.directive->location) + ": " + of.directive->name + "\n";
     for (const auto& each : region.captures) {
         static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"},
                                                           {role::buffer, "device memory"},
@@ -487,9 +489,9 @@ std::string host_rewriter::finish() {
     const auto declared = declared_variables();
     std::string all;
     std::size_t at = 0;
-    for (const auto& [place, edit] : m_edits) {
-        all += m_text.substr(at, place - at) + edit.text;
-        at = place + edit.length;
+    for (const auto& [offset, edit] : m_edits) {
+        all += m_text.substr(at, offset - at) + edit.text;
+        at = offset + edit.length;
     }
     all += m_text.substr(at);
     if (all.back() != '\n') all += '\n';

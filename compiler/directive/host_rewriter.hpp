@@ -50,9 +50,9 @@ class host_rewriter {
     void end(const found_directive& of, const std::string& code);
     void replace(const pragma& directive, const std::string& code);
     void report_loops(const found_directive& of, const loop_tree& tree, const region& region);
-    std::string where(clang::SourceLocation place) const;
-    std::string marker(clang::SourceLocation place, unsigned later) const;
-    std::size_t offset(clang::SourceLocation place) const;
+    std::string where(clang::SourceLocation location) const;
+    std::string marker(clang::SourceLocation location, unsigned later) const;
+    std::size_t offset(clang::SourceLocation location) const;
 };
 
 /// `text` as a C string literal, one line of it per line.

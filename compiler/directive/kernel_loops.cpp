@@ -46,7 +46,7 @@ void kernel_writer::spread(const loop_node& node, position at) {
         for (const auto& each : reductions) {
             const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text
                                                                       : identifier(each.variable->getNameAsString());
-            const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.place());
+            const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.location());
             line(type + " acc_before_" + identifier(each.variable->getNameAsString()) + " = " + name + ";");
             line(name + " = " + reduction_identity(each.operation, each.variable->getType()) + ";");
         }
@@ -174,7 +174,7 @@ bool kernel_writer::changes_what_all_read(const loop_node& node) const {
 void kernel_writer::join(const reduction& each, const loop_node& node, bool workers, bool lanes) {
     const auto variable = identifier(each.variable->getNameAsString());
     const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text : variable;
-    const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.place());
+    const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.location());
     if (workers || lanes) {
         line("{");
         ++m_indent;
@@ -346,7 +346,7 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
 
 void kernel_writer::own_variable(const loop_node& node, const item& entry) {
     const auto* variable = variable_of(node.of, entry);
-    if (!variable) throw unsupported{entry.place, "'" + entry.base.text + "' in the clause 'private'"};
+    if (!variable) throw unsupported{entry.location, "'" + entry.base.text + "' in the clause 'private'"};
     const auto name = identifier(variable->getNameAsString());
     const auto type = variable->getType();
     auto& names = m_print.names();
@@ -364,7 +364,7 @@ void kernel_writer::own_variable(const loop_node& node, const item& entry) {
                              : m_print.print(tree_of(node.of, entry.sections.front().low));
         return line(own_array(variable, key, low));
     }
-    line(m_program.types.declare(type.getUnqualifiedType(), name, entry.place) + ";");
+    line(m_program.types.declare(type.getUnqualifiedType(), name, entry.location) + ";");
 }
 
 std::string kernel_writer::step_of(const counted_loop& loop) {

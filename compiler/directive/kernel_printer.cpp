@@ -135,8 +135,8 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     return made;
 }
 
-unsigned kernel_writer::line_of(SourceLocation place) const {
-    return m_unit.context.getSourceManager().getPresumedLineNumber(place);
+unsigned kernel_writer::line_of(SourceLocation location) const {
+    return m_unit.context.getSourceManager().getPresumedLineNumber(location);
 }
 
 bool kernel_writer::within(const loop_node* node, const loop_node* outer) {
@@ -194,13 +194,13 @@ std::string kernel_writer::parameters() {
     std::string text;
     const auto add = [&](const std::string& one) { text += (text.empty() ? "(" : ", ") + one; };
     for (const auto& each : m_region.captures) {
-        const auto place = each.variable->getLocation();
+        const auto location = each.variable->getLocation();
         const auto name = identifier(each.variable->getNameAsString());
         switch (each.how) {
         case role::value:
             add(each.variable->getType()->isBooleanType()
                     ? "uchar acc_byte_" + name
-                    : m_program.types.declare(each.variable->getType().getUnqualifiedType(), name, place));
+                    : m_program.types.declare(each.variable->getType().getUnqualifiedType(), name, location));
             break;
         case role::buffer:
         case role::shared:
@@ -234,7 +234,7 @@ std::string kernel_writer::memory_of(const std::string& name, const std::string&
 std::string kernel_writer::prologue() {
     std::string text;
     for (const auto& each : m_region.captures) {
-        const auto place = each.variable->getLocation();
+        const auto location = each.variable->getLocation();
         const auto name = identifier(each.variable->getNameAsString());
         const auto type = each.variable->getType();
         switch (each.how) {
@@ -244,12 +244,13 @@ std::string kernel_writer::prologue() {
         case role::buffer: {
             const auto element = element_of(each.variable);
             if (element->isPointerType())
-                throw unsupported{m_region.of.directive->place, "'" + name + "', a pointer to pointers, in a region"};
+                throw unsupported{m_region.of.directive->location,
+                                  "'" + name + "', a pointer to pointers, in a region"};
             if (element->isVoidType()) break;
             const auto spelled = std::string(element.isConstQualified() ? "const " : "") +
-                                 m_program.types.name(element, place);
+                                 m_program.types.name(element, location);
             if (each.copied) {
-                text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, place) + ";\n";
+                text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, location) + ";\n";
                 text += "    for (ulong acc_i = 0; acc_i < sizeof(" + name + ") / sizeof(" + spelled +
                         "); ++acc_i) ((" + spelled + " *)" + name + ")[acc_i] = (" + memory_of(name, spelled) +
                         ")[acc_i];\n";
@@ -260,7 +261,7 @@ std::string kernel_writer::prologue() {
         }
         case role::shared:
         case role::reduction: {
-            const auto spelled = m_program.types.name(type.getUnqualifiedType(), place);
+            const auto spelled = m_program.types.name(type.getUnqualifiedType(), location);
             if (is_reduction(each))
                 text += "    " + spelled + " " + name + " = " + reduction_identity(each.operation, type) + ";\n";
             else
@@ -271,7 +272,7 @@ std::string kernel_writer::prologue() {
             if (each.own_array)
                 text += "    " + own_array(each.variable, name, each.low) + "\n";
             else
-                text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, place) + ";\n";
+                text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, location) + ";\n";
             break;
         }
     }
@@ -334,12 +335,12 @@ namespace {
 
 /// Of the source file and line, as tools show it: acc_heat_c_42.
 std::string kernel_name(const unit& unit, const region& region, program_text& program) {
-    const auto place = unit.context.getSourceManager().getPresumedLoc(region.of.directive->place);
-    std::string file = place.getFilename();
+    const auto location = unit.context.getSourceManager().getPresumedLoc(region.of.directive->location);
+    std::string file = location.getFilename();
     file.erase(0, file.rfind('/') == std::string::npos ? 0 : file.rfind('/') + 1);
     for (auto& each : file)
         if (!std::isalnum(static_cast<unsigned char>(each))) each = '_';
-    const auto name = "acc_" + file + "_" + std::to_string(place.getLine());
+    const auto name = "acc_" + file + "_" + std::to_string(location.getLine());
     // A macro may have several regions in one line.
     return program.known_kernels.insert(name).second ? name : name + "_region" + std::to_string(region.id);
 }

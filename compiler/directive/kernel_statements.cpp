@@ -23,8 +23,8 @@ void kernel_writer::functions() {
 }
 
 void kernel_writer::write_function(const expression_printer::called& called) {
-    const auto place = called.function->getLocation();
-    std::string head = m_program.types.declare(called.function->getReturnType(), called.name, place) + "(";
+    const auto location = called.function->getLocation();
+    std::string head = m_program.types.declare(called.function->getReturnType(), called.name, location) + "(";
     unsigned at = 0;
     for (const auto* parameter : called.function->parameters()) {
         auto type = parameter->getType().getUnqualifiedType();
@@ -37,13 +37,13 @@ void kernel_writer::write_function(const expression_printer::called& called) {
             type = m_unit.context.getPointerType(element);
         }
         head += (at++ ? ", " : "") +
-                m_program.types.declare(type, identifier(parameter->getNameAsString()), place, space);
+                m_program.types.declare(type, identifier(parameter->getNameAsString()), location, space);
     }
     for (const auto* global : called.globals) {
         const auto name = identifier(global->getNameAsString());
         const bool memory = global->getType()->isPointerType() || global->getType()->isArrayType();
         const auto element = (memory ? element_of(global) : global->getType()).getUnqualifiedType();
-        head += (at++ ? ", __global " : "__global ") + m_program.types.name(element, place) + " *" +
+        head += (at++ ? ", __global " : "__global ") + m_program.types.name(element, location) + " *" +
                 (memory ? name : "acc_at_" + name);
     }
     head += at == 0 ? "void)" : ")";
@@ -317,32 +317,32 @@ void kernel_writer::directive_statement(const found_directive& of, const positio
     if (name == "loop") {
         if (m_in_function) return statement(of.body, at);
         const auto* node = m_tree.find(of.body);
-        if (!node) throw unsupported{of.directive->place, "this loop"};
+        if (!node) throw unsupported{of.directive->location, "this loop"};
         return spread(*node, at);
     }
     if (name == "cache") return;
     if (name == "atomic") return atomic(of, at);
-    throw unsupported{of.directive->place, "'" + name + "' inside a compute region"};
+    throw unsupported{of.directive->location, "'" + name + "' inside a compute region"};
 }
 
 void kernel_writer::atomic(const found_directive& of, const position& at) {
-    const auto* place = atomic_place(m_unit, of);
-    if (!place) throw unsupported{of.directive->place, "this form of 'atomic'"};
-    if (!m_in_function && m_print.space_of(place).empty() && root_of(place) &&
-        !root_of(place)->getType()->isPointerType())
+    const auto* operand = atomic_operand(m_unit, of);
+    if (!operand) throw unsupported{of.directive->location, "this form of 'atomic'"};
+    if (!m_in_function && m_print.space_of(operand).empty() && root_of(operand) &&
+        !root_of(operand)->getType()->isPointerType())
         return statement(of.body, at); // the thread's own
-    const auto bits = m_unit.context.getTypeSize(place->getType());
-    if (!is_scalar(place->getType()) || (bits != 32 && bits != 64))
-        throw unsupported{of.directive->place, "'atomic' for a type of other than 4 or 8 bytes"};
+    const auto bits = m_unit.context.getTypeSize(operand->getType());
+    if (!is_scalar(operand->getType()) || (bits != 32 && bits != 64))
+        throw unsupported{of.directive->location, "'atomic' for a type of other than 4 or 8 bytes"};
     if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
         give_up_levels(at);
     const auto who = first_thread(at);
     if (redundant(at)) barrier();
     line(who.empty() ? "{" : "if (" + who + ") {");
     ++m_indent;
-    const auto type = m_program.types.name(place->getType().getUnqualifiedType(), of.directive->place);
+    const auto type = m_program.types.name(operand->getType().getUnqualifiedType(), of.directive->location);
     const std::string word = bits == 32 ? "uint" : "ulong";
-    line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(place) +
+    line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(operand) +
          ";");
     const std::string prefix = bits == 32 ? "atomic_" : "atom_";
     line(word + " acc_old, acc_new, acc_seen = " + prefix + "add(acc_word, 0);");
@@ -350,7 +350,7 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     ++m_indent;
     line("acc_old = acc_seen;");
     line(type + " acc_copy = as_" + type + "(acc_old);");
-    m_print.replace(place, "acc_copy");
+    m_print.replace(operand, "acc_copy");
     auto inside = at;
     inside.workers = inside.vector = true;
     statement(of.body, inside);

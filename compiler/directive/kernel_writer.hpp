@@ -53,7 +53,7 @@ class kernel_writer {
     };
     std::map<const clang::VarDecl*, levels> m_deferred; // reductions that a loop around theirs joins
 
-    unsigned line_of(clang::SourceLocation place) const;
+    unsigned line_of(clang::SourceLocation location) const;
     static bool within(const loop_node* node, const loop_node* outer);
     void collect_reads(const std::vector<const clang::Stmt*>& statements);
     void line(const std::string& text);
@@ -82,7 +82,7 @@ class kernel_writer {
 
     void barrier() { line("barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);"); }
 
-    /// Threads cannot wait for one another at this place: fewer of them are used.
+    /// Threads cannot wait for one another here: fewer of them are used.
     void give_up_levels(const position& at);
     struct effects {
         bool memory = false, reads_back = false;
@@ -102,7 +102,7 @@ class kernel_writer {
     std::string loop_head(const clang::Stmt* init);
     void plain_loop(const clang::ForStmt* loop, const position& at);
     void directive_statement(const found_directive& of, const position& at);
-    /// Tries the statement on a copy until nobody else has changed the place meanwhile.
+    /// Tries the statement on a copy until no other thread has changed the word meanwhile.
     void atomic(const found_directive& of, const position& at);
 
     // Loops

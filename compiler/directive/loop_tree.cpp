@@ -198,14 +198,14 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
         Expr::EvalResult value;
         const auto* tree = collapse->items.empty() ? nullptr : tree_of(of, collapse->items.front().base);
         if (!tree || !tree->EvaluateAsInt(value, m_unit.context) || value.Val.getInt().getExtValue() < 1) {
-            m_unit.error(collapse->place, "'collapse' needs a constant of at least 1");
+            m_unit.error(collapse->location, "'collapse' needs a constant of at least 1");
             return nullptr;
         }
         deep = value.Val.getInt().getExtValue();
     }
     node->tile = of ? of.directive->find("tile") : nullptr;
     if (node->tile) {
-        if (deep > 1) m_unit.error(node->tile->place, "'tile' excludes 'collapse'");
+        if (deep > 1) m_unit.error(node->tile->location, "'tile' excludes 'collapse'");
         deep = static_cast<long>(node->tile->items.size());
         if (deep == 1) node->tile = nullptr; // in the same order without
     }
@@ -216,10 +216,10 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
             inside = nested.body;
         const auto* loop = dyn_cast_or_null<ForStmt>(inside);
         if (!loop) {
-            m_unit.error(of.directive->place, level == 0
-                                                  ? "'" + of.directive->name + "' must stand before a 'for' loop"
-                                                  : std::string(node->tile ? "'tile'" : "'collapse'") + " needs " +
-                                                        std::to_string(deep) + " loops, each alone in the other");
+            m_unit.error(of.directive->location, level == 0
+                                                     ? "'" + of.directive->name + "' must stand before a 'for' loop"
+                                                     : std::string(node->tile ? "'tile'" : "'collapse'") + " needs " +
+                                                           std::to_string(deep) + " loops, each alone in the other");
             return nullptr;
         }
         std::string why;
@@ -270,20 +270,21 @@ void loop_tree::read_clauses(loop_node& node) {
                     continue;
                 }
                 if (!variable || !entry.sections.empty() || !is_scalar(variable->getType())) {
-                    m_unit.error(entry.place, "not supported: a reduction of something that is no scalar variable");
+                    m_unit.error(entry.location, "not supported: a reduction of something that is no scalar variable");
                     continue;
                 }
                 node.reductions.push_back({variable, entry.modifier});
             }
     }
     if (node.sequential && (node.is_spread() || node.independent)) {
-        m_unit.error(node.of.directive->place, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
+        m_unit.error(node.of.directive->location, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
         return;
     }
     for (const auto& [level, name] :
          {std::pair{&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}})
         if (node.*level && node.any_outer(level))
-            m_unit.error(node.of.directive->place, std::string("a '") + name + "' loop inside a '" + name + "' loop");
+            m_unit.error(node.of.directive->location,
+                         std::string("a '") + name + "' loop inside a '" + name + "' loop");
     if (!m_kernels && !automatic && !node.sequential) node.independent = true;
 }
 

@@ -52,7 +52,7 @@ struct loop_node {
     bool is_spread() const { return gang || worker || vector; }
     bool any_inner(bool loop_node::* level) const;
     bool any_outer(bool loop_node::* level) const;
-    clang::SourceLocation place() const { return of ? of.directive->place : loops.front().loop->getForLoc(); }
+    clang::SourceLocation location() const { return of ? of.directive->location : loops.front().loop->getForLoc(); }
 };
 
 class loop_tree {

@@ -102,7 +102,7 @@ class reader final : public clang::PragmaHandler {
         Token token;
         for (preprocessor.Lex(token); token.isNot(tok::eod); preprocessor.Lex(token)) m_tokens.push_back(token);
         pragma read;
-        read.place = m_line;
+        read.location = m_line;
         read.id = static_cast<int>(m_pragmas.size());
         read.name = directive_name();
         read.in_function = read.name == "declare" && is_in_braces(m_line);
@@ -120,23 +120,24 @@ class reader final : public clang::PragmaHandler {
                 ++m_at;
                 continue;
             }
-            const auto place = m_tokens[m_at].getLocation();
+            const auto location = m_tokens[m_at].getLocation();
             const auto written = word(m_at);
             if (written.empty()) {
-                error(place, "expected a clause of '" + read.name + "'");
+                error(location, "expected a clause of '" + read.name + "'");
                 return;
             }
             const auto name = plain_clause(written, read.name);
             if (!known->second.contains(name)) {
-                error(place, "'" + written + "' is no clause of '" + read.name + "'");
+                error(location, "'" + written + "' is no clause of '" + read.name + "'");
                 return;
             }
             ++m_at;
-            read_clause(read, name, place);
+            read_clause(read, name, location);
         }
         if (m_failed) return;
         if (read.name == "set" && !read.find("device_type") && !read.find("device_num") && !read.find("default_async"))
-            return error(read.place, "'set' needs one of the clauses 'device_type', 'device_num' and 'default_async'");
+            return error(read.location,
+                         "'set' needs one of the clauses 'device_type', 'device_num' and 'default_async'");
         if (!declarative.contains(read.name) || read.in_function) inject(read);
         m_pragmas.push_back(std::move(read));
     }
@@ -153,9 +154,9 @@ class reader final : public clang::PragmaHandler {
     std::deque<std::string> m_numbers;
 
     /// The parser has read a token ahead and does not know: after a function's end it takes that for its inside.
-    bool is_in_braces(SourceLocation place) const {
+    bool is_in_braces(SourceLocation location) const {
         const auto& sources = m_preprocessor->getSourceManager();
-        const auto [file, offset] = sources.getDecomposedLoc(place);
+        const auto [file, offset] = sources.getDecomposedLoc(location);
         const auto text = sources.getBufferData(file);
         clang::Lexer lexer(sources.getLocForStartOfFile(file), m_preprocessor->getLangOpts(), text.begin(),
                            text.begin(), text.end());
@@ -167,9 +168,9 @@ class reader final : public clang::PragmaHandler {
         return depth > 0;
     }
 
-    void error(SourceLocation place, const std::string& text) {
+    void error(SourceLocation location, const std::string& text) {
         auto& diagnostics = m_preprocessor->getDiagnostics();
-        diagnostics.Report(place, diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << text;
+        diagnostics.Report(location, diagnostics.getCustomDiagID(clang::DiagnosticsEngine::Error, "%0")) << text;
         m_failed = true;
     }
 
@@ -230,7 +231,7 @@ class reader final : public clang::PragmaHandler {
         return {m_arguments++, text(from, to)};
     }
 
-    /// The place behind the bracket that closes the one at `open`; 0 if none does.
+    /// The index behind the bracket that closes the one at `open`; 0 if none does.
     std::size_t behind_bracket(std::size_t open) const {
         int depth = 0;
         for (std::size_t at = open; at < m_tokens.size(); ++at) {
@@ -255,8 +256,8 @@ class reader final : public clang::PragmaHandler {
         return to;
     }
 
-    void read_clause(pragma& into, const std::string& name, SourceLocation place) {
-        clause read{name, {}, place};
+    void read_clause(pragma& into, const std::string& name, SourceLocation location) {
+        clause read{name, {}, location};
         if (at_parenthesis()) {
             const auto end = behind_bracket(m_at);
             if (end == 0) return error(m_tokens[m_at].getLocation(), "expected ')' to end the clause '" + name + "'");
@@ -276,7 +277,7 @@ class reader final : public clang::PragmaHandler {
             m_at = end;
         } else if (!plain_words.contains(name) && name != "wait" && name != "async" && name != "gang" &&
                    name != "worker" && name != "vector" && name != "self") {
-            return error(place, "the clause '" + name + "' needs an argument");
+            return error(location, "the clause '" + name + "' needs an argument");
         }
         check_count(into, read);
         into.clauses.push_back(std::move(read));
@@ -285,11 +286,11 @@ class reader final : public clang::PragmaHandler {
     void check_count(const pragma& into, const clause& read) {
         const bool single = single_clauses.contains(read.name) || (read.name == "device" && into.name != "update");
         if (plain_words.contains(read.name) && !read.items.empty())
-            error(read.place, "the clause '" + read.name + "' takes no argument");
+            error(read.location, "the clause '" + read.name + "' takes no argument");
         else if (single && read.items.size() > 1)
-            error(read.place, "the clause '" + read.name + "' takes one argument");
+            error(read.location, "the clause '" + read.name + "' takes one argument");
         else if (single && into.find(read.name) && !into.find("device_type") && !into.find("dtype"))
-            error(read.place, "'" + into.name + "' has two clauses '" + read.name + "'");
+            error(read.location, "'" + into.name + "' has two clauses '" + read.name + "'");
     }
 
     /// Takes `devnum: n :` or `queues:` from the front of [from, to). False if neither is there.
@@ -304,7 +305,7 @@ class reader final : public clang::PragmaHandler {
         const auto second = find_outside(tok::colon, colon + 1, to);
         item device;
         device.modifier = "devnum";
-        device.place = m_tokens[from].getLocation();
+        device.location = m_tokens[from].getLocation();
         device.base = add_expression(colon + 1, second);
         into.items.push_back(std::move(device));
         from = second + 1;
@@ -314,7 +315,7 @@ class reader final : public clang::PragmaHandler {
     item read_item(const pragma& into, const std::string& name, std::size_t from, std::size_t to,
                    std::string& modifier) {
         item read;
-        read.place = m_tokens[from].getLocation();
+        read.location = m_tokens[from].getLocation();
         // `operator:`, `readonly:` and `devnum:` hold for the entries that follow; `a ? b : c` has none.
         const auto colon = find_outside(tok::colon, from, to);
         if (colon < to) {
@@ -326,12 +327,12 @@ class reader final : public clang::PragmaHandler {
                 return read;
             }
             if (name == "gang" || name == "worker" || name == "vector" || name == "collapse") {
-                error(read.place, "not supported: '" + modifier + "' in the clause '" + name + "'");
+                error(read.location, "not supported: '" + modifier + "' in the clause '" + name + "'");
                 return read;
             }
             from = colon + 1;
         } else if (name == "reduction" && modifier.empty()) {
-            error(read.place, "expected an operator and ':' in the clause 'reduction'");
+            error(read.location, "expected an operator and ':' in the clause 'reduction'");
             return read;
         }
         read.modifier = modifier;
@@ -349,7 +350,7 @@ class reader final : public clang::PragmaHandler {
         auto end = from;
         while (end < to && m_tokens[end].isNot(tok::l_square)) ++end;
         read.base = add_expression(from, end);
-        if (!read.base) error(read.place, "expected a variable in the clause '" + name + "'");
+        if (!read.base) error(read.location, "expected a variable in the clause '" + name + "'");
         while (end < to && m_tokens[end].is(tok::l_square)) {
             const auto behind = behind_bracket(end);
             if (behind == 0 || behind > to) {

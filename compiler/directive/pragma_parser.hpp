@@ -18,7 +18,7 @@ inline constexpr const char* pragma_name = "Acc";
 /// Adds the reader of directives to `preprocessor`. `pragmas` gets them in the order of their numbers.
 void add_pragma_reader(clang::Preprocessor& preprocessor, std::deque<pragma>& pragmas);
 
-/// Renames `#pragma acc` lines for the reader. Every place in the text stays as it is.
+/// Renames `#pragma acc` lines for the reader. Offsets in the text stay as they are.
 std::string with_renamed_pragmas(std::string text);
 
 } // namespace directive

@@ -55,7 +55,7 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
     if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE"))
         record.kind += "_ZERO";
     else if (!entry.modifier.empty() && entry.modifier != "readonly" && kind != "REDUCTION")
-        unit.error(entry.place, "the clause takes no modifier '" + entry.modifier + "'");
+        unit.error(entry.location, "the clause takes no modifier '" + entry.modifier + "'");
     const auto& name = entry.base.text;
     const auto* tree = tree_of(of, entry.base);
     auto type = tree ? tree->IgnoreParenImpCasts()->getType() : QualType();
@@ -83,7 +83,7 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         return record;
     }
     if (!pointer && !type->isArrayType()) {
-        unit.error(entry.place, "'" + name + "' is no array and no pointer, and has no section");
+        unit.error(entry.location, "'" + name + "' is no array and no pointer, and has no section");
         return record;
     }
     std::string first = "(" + name + ")", last = first, row = "(" + name + ")";
@@ -93,13 +93,13 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
             at = array->getElementType();
         else if (at->isPointerType()) {
             if (at.getCanonicalType() != type.getCanonicalType() || pointer != (&part == &entry.sections.front())) {
-                unit.error(entry.place, "not supported: a section through a pointer inside '" + name +
-                                            "'; give each of its rows, or one block of memory");
+                unit.error(entry.location, "not supported: a section through a pointer inside '" + name +
+                                               "'; give each of its rows, or one block of memory");
                 return record;
             }
             at = at->getPointeeType();
         } else {
-            unit.error(entry.place, "'" + name + "' has fewer dimensions than sections");
+            unit.error(entry.location, "'" + name + "' has fewer dimensions than sections");
             return record;
         }
         const bool outermost_pointer = &part == &entry.sections.front() && pointer;
@@ -110,7 +110,7 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         else if (part.colon && !outermost_pointer)
             length = "(sizeof(" + row + ") / sizeof(" + row + "[0]) - (" + low + "))";
         else if (part.colon) {
-            unit.error(entry.place, "the section of the pointer '" + name + "' needs a length");
+            unit.error(entry.location, "the section of the pointer '" + name + "' needs a length");
             return record;
         }
         first += "[" + low + "]";
@@ -149,7 +149,7 @@ class analyser {
         if (const auto* clause = m_of.directive->find("default")) {
             m_default = clause->items.empty() ? "" : clause->items.front().word;
             if (m_default != "none" && m_default != "present")
-                m_unit.error(clause->place, "'default' takes 'none' or 'present'");
+                m_unit.error(clause->location, "'default' takes 'none' or 'present'");
         }
         read_clauses();
         for (const auto& each : m_tree.all()) m_region.loops.push_back(each.get());
@@ -210,13 +210,13 @@ class analyser {
                 if (kind.empty() && !scoped) continue;
                 const auto* variable = variable_of(m_of, entry);
                 if (!variable) {
-                    m_unit.error(entry.place, "not supported: '" + entry.base.text + "' in the clause '" + clause.name +
-                                                  "' is no variable");
+                    m_unit.error(entry.location, "not supported: '" + entry.base.text + "' in the clause '" +
+                                                     clause.name + "' is no variable");
                     continue;
                 }
                 if (const auto* before = captured(variable);
                     before && !(clause.name == "reduction" && before->how == role::shared)) {
-                    m_unit.error(entry.place,
+                    m_unit.error(entry.location,
                                  "'" + variable->getNameAsString() + "' is in two clauses of this directive");
                     continue;
                 }
@@ -227,9 +227,9 @@ class analyser {
                     if (entry.sections.empty()) continue;
                     m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
                     m_region.data.push_back(
-                        record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.place}, "COPY"));
+                        record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.location}, "COPY"));
                 } else if (clause.name == "reduction") {
-                    add_reduction(variable, entry.modifier, entry.place);
+                    add_reduction(variable, entry.modifier, entry.location);
                 } else if (clause.name == "private") {
                     if (!loop_private) m_region.captures.push_back(own(m_of, entry, variable));
                 } else if (clause.name == "firstprivate") {
@@ -249,7 +249,7 @@ class analyser {
             // Threads share what none of them changes.
             for (const auto& each : accesses_in(m_of.body))
                 if (each.root == variable && each.writes)
-                    m_unit.error(entry.place, "not supported: a section in 'firstprivate' that the region changes");
+                    m_unit.error(entry.location, "not supported: a section in 'firstprivate' that the region changes");
             m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
             m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
             return;
@@ -266,12 +266,12 @@ class analyser {
         m_region.data.push_back(record_of(m_unit, m_of, whole, "COPYIN"));
     }
 
-    void add_reduction(const VarDecl* variable, const std::string& operation, SourceLocation place) {
+    void add_reduction(const VarDecl* variable, const std::string& operation, SourceLocation location) {
         static const std::set<std::string> operations = {"+", "*", "max", "min", "&", "|", "^", "&&", "||", "-"};
-        if (!operations.contains(operation)) m_unit.error(place, "OpenACC has no reduction '" + operation + "'");
+        if (!operations.contains(operation)) m_unit.error(location, "OpenACC has no reduction '" + operation + "'");
         if (!is_scalar(variable->getType())) {
-            m_unit.error(place, "not supported: a reduction of '" + variable->getNameAsString() +
-                                    "', which is no scalar variable");
+            m_unit.error(location, "not supported: a reduction of '" + variable->getNameAsString() +
+                                       "', which is no scalar variable");
             return;
         }
         if (auto* before = captured(variable)) {
@@ -432,7 +432,7 @@ class analyser {
     }
 
     void not_given(const VarDecl* variable) {
-        m_unit.error(m_of.directive->place,
+        m_unit.error(m_of.directive->location,
                      "'" + variable->getNameAsString() + "' is in no data clause, and 'default(none)' asks for one");
         m_unit.note(variable->getLocation(), "declared here");
     }

@@ -52,21 +52,22 @@ class consumer final : public ASTConsumer {
         static const std::set<std::string> clauses = {"create", "copyin", "device_resident", "link"};
         for (const auto& clause : directive.clauses) {
             if (!clauses.contains(clause.name)) {
-                unit.error(clause.place, "'" + clause.name + "' of 'declare' belongs into a function");
+                unit.error(clause.location, "'" + clause.name + "' of 'declare' belongs into a function");
                 continue;
             }
             for (const auto& entry : clause.items) {
                 const auto& name = entry.base.text;
                 const auto* variable = global_variable(unit, name);
                 if (!variable)
-                    unit.error(entry.place,
+                    unit.error(entry.location,
                                "'declare' is outside of functions, where there is no variable '" + name + "'");
                 else if (!entry.sections.empty())
-                    unit.error(entry.place, "not supported: a section in 'declare' outside of functions");
+                    unit.error(entry.location, "not supported: a section in 'declare' outside of functions");
                 else if (variable->getType()->isIncompleteType() && clause.name != "link")
-                    unit.error(entry.place, "not supported: 'declare' of '" + name + "', whose size is not known here");
+                    unit.error(entry.location,
+                               "not supported: 'declare' of '" + name + "', whose size is not known here");
                 else if (!unit.declared.emplace(variable->getCanonicalDecl(), clause.name).second)
-                    unit.error(entry.place, "'" + name + "' is in two clauses of 'declare'");
+                    unit.error(entry.location, "'" + name + "' is in two clauses of 'declare'");
             }
         }
     }

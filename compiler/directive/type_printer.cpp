@@ -22,27 +22,27 @@ std::string identifier(const std::string& name) {
     return name;
 }
 
-std::string type_printer::declare(QualType type, const std::string& name, SourceLocation place,
+std::string type_printer::declare(QualType type, const std::string& name, SourceLocation location,
                                   const std::string& space) {
     const auto canonical = type.getCanonicalType();
     const auto with = [&](const std::string& text) { return name.empty() ? text : text + " " + name; };
     if (const auto* array = m_unit.context.getAsConstantArrayType(canonical))
         return declare(array->getElementType(), name + "[" + std::to_string(array->getSize().getZExtValue()) + "]",
-                       place, space);
-    if (canonical->isArrayType()) throw unsupported{place, "an array of variable length inside a region"};
+                       location, space);
+    if (canonical->isArrayType()) throw unsupported{location, "an array of variable length inside a region"};
     if (const auto* pointer = canonical->getAs<PointerType>()) {
         const auto pointee = pointer->getPointeeType();
-        if (pointee->isFunctionType()) throw unsupported{place, "a pointer to a function"};
+        if (pointee->isFunctionType()) throw unsupported{location, "a pointer to a function"};
         if (pointee->isVoidType()) return with(space + " void *");
-        if (pointee->isPointerType()) throw unsupported{place, "a pointer to pointers"};
-        if (pointee->isArrayType()) return declare(pointee, "(*" + name + ")", place, space).insert(0, space + " ");
-        return with(space + (pointee.isConstQualified() ? " const " : " ") + this->name(pointee, place) + " *");
+        if (pointee->isPointerType()) throw unsupported{location, "a pointer to pointers"};
+        if (pointee->isArrayType()) return declare(pointee, "(*" + name + ")", location, space).insert(0, space + " ");
+        return with(space + (pointee.isConstQualified() ? " const " : " ") + this->name(pointee, location) + " *");
     }
-    if (const auto* record_type = canonical->getAs<RecordType>()) return with(record(record_type->getDecl(), place));
+    if (const auto* record_type = canonical->getAs<RecordType>()) return with(record(record_type->getDecl(), location));
     if (const auto* enumeration = canonical->getAs<EnumType>())
-        return declare(enumeration->getDecl()->getIntegerType(), name, place, space);
+        return declare(enumeration->getDecl()->getIntegerType(), name, location, space);
     const auto* builtin = canonical->getAs<BuiltinType>();
-    if (!builtin) throw unsupported{place, "the type '" + type.getAsString() + "'"};
+    if (!builtin) throw unsupported{location, "the type '" + type.getAsString() + "'"};
     switch (builtin->getKind()) {
     case BuiltinType::Void: return with("void");
     case BuiltinType::Bool: return with("bool");
@@ -60,13 +60,13 @@ std::string type_printer::declare(QualType type, const std::string& name, Source
     case BuiltinType::ULongLong: return with("ulong");
     case BuiltinType::Float: return with("float");
     case BuiltinType::Double: return with("double");
-    default: throw unsupported{place, "the type '" + type.getAsString() + "'"};
+    default: throw unsupported{location, "the type '" + type.getAsString() + "'"};
     }
 }
 
-std::string type_printer::record(const RecordDecl* given, SourceLocation place) {
+std::string type_printer::record(const RecordDecl* given, SourceLocation location) {
     const auto* definition = given->getDefinition();
-    if (!definition) throw unsupported{place, "a structure that is not defined"};
+    if (!definition) throw unsupported{location, "a structure that is not defined"};
     if (const auto found = m_records.find(definition); found != m_records.end()) return found->second;
     const std::string kind = definition->isUnion() ? "union " : "struct ";
     auto spelled = definition->getNameAsString();
@@ -75,12 +75,12 @@ std::string type_printer::record(const RecordDecl* given, SourceLocation place) 
     m_records[definition] = spelled;
     std::string fields;
     for (const auto* field : definition->fields()) {
-        if (field->isBitField()) throw unsupported{place, "a structure with bit-fields"};
+        if (field->isBitField()) throw unsupported{location, "a structure with bit-fields"};
         // The device has no use for the host's pointers: they keep their place.
         const bool pointer = field->getType()->isPointerType();
         fields += "    " +
                   (pointer ? "ulong " + identifier(field->getNameAsString())
-                           : declare(field->getType(), identifier(field->getNameAsString()), place)) +
+                           : declare(field->getType(), identifier(field->getNameAsString()), location)) +
                   ";\n";
     }
     m_definitions += spelled + " {\n" + fields + "};\n";

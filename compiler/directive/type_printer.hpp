@@ -10,7 +10,7 @@ namespace directive {
 
 /// What the writers of kernels say of a construct that they cannot write: it ends the region's translation.
 struct unsupported {
-    clang::SourceLocation place;
+    clang::SourceLocation location;
     std::string what;
 };
 
@@ -19,9 +19,9 @@ class type_printer {
     explicit type_printer(const unit& unit) : m_unit(unit) {}
 
     /// `T name`, or the type alone. Pointers are into memory of the device, unless `space` names another.
-    std::string declare(clang::QualType type, const std::string& name, clang::SourceLocation place,
+    std::string declare(clang::QualType type, const std::string& name, clang::SourceLocation location,
                         const std::string& space = "__global");
-    std::string name(clang::QualType type, clang::SourceLocation place) { return declare(type, "", place); }
+    std::string name(clang::QualType type, clang::SourceLocation location) { return declare(type, "", location); }
 
     /// The definitions of the structures that were named so far.
     const std::string& definitions() const { return m_definitions; }
@@ -31,7 +31,7 @@ class type_printer {
     std::map<const clang::RecordDecl*, std::string> m_records;
     std::string m_definitions;
 
-    std::string record(const clang::RecordDecl* record, clang::SourceLocation place);
+    std::string record(const clang::RecordDecl* record, clang::SourceLocation location);
 };
 
 /// An identifier that OpenCL C does not have for itself.

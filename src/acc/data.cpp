@@ -15,7 +15,7 @@ long queue_number(long given) {
     return given;
 }
 
-directive_place::directive_place(causeway_acc_clauses& clauses) {
+directive_target::directive_target(causeway_acc_clauses& clauses) {
     if (!clauses.condition) return;
     m_device = clauses.has_device ? &device_number(clauses.device) : current_device();
     if (!m_device) return;
@@ -43,11 +43,11 @@ directive_place::directive_place(causeway_acc_clauses& clauses) {
         m_device->order(m_device->queue_of(queue_number(clauses.wait_queues[each])), *m_queue);
 }
 
-void directive_place::come_last() {
+void directive_target::come_last() {
     if (m_queue == &m_device->queue_of(synchronous_queue)) m_device->order_all(*m_queue);
 }
 
-void directive_place::finish() {
+void directive_target::finish() {
     if (m_waits)
         m_device->finish(*m_queue, m_lock);
     else
@@ -124,7 +124,7 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
     }
 }
 
-buffer_place place_of(device& on, void* address, std::size_t bytes, const char* name) {
+buffer_location location_of(device& on, void* address, std::size_t bytes, const char* name) {
     if (auto* found = on.table().find_start(address)) {
         const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->start);
         if (bytes > found->bytes - from)
@@ -142,60 +142,60 @@ buffer_place place_of(device& on, void* address, std::size_t bytes, const char* 
 using namespace causeway::acc;
 
 void causeway_acc_data_begin(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    clauses->region = place.is_host() ? nullptr : &place.device();
-    if (place.is_host()) return;
-    map_all(place.device(), place.queue(), data, count);
-    place.finish();
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    clauses->region = target.is_host() ? nullptr : &target.device();
+    if (target.is_host()) return;
+    map_all(target.device(), target.queue(), data, count);
+    target.finish();
 }
 
 void causeway_acc_data_end(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
     if (!clauses->region) return;
-    const scope here(clauses->place);
+    const scope here(clauses->location);
     // The thread may use another device by now.
     auto same = *clauses;
     if (!same.has_device) same.device = static_cast<device*>(clauses->region)->number();
     same.has_device = 1;
     same.waits = 0;
-    directive_place place(same);
-    place.come_last();
-    unmap_all(place.device(), place.queue(), data, count);
+    directive_target target(same);
+    target.come_last();
+    unmap_all(target.device(), target.queue(), data, count);
     if (clauses->has_device || clauses->asynchronous)
-        place.finish();
+        target.finish();
     else
-        place.device().finish(place.queue(), place.lock());
+        target.device().finish(target.queue(), target.lock());
 }
 
 void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    if (place.is_host()) return;
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    if (target.is_host()) return;
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        if (one.parameter && (!one.host || is_there(place.device(), one.host))) one.bytes = 0;
-        auto* found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
-                                    : place.device().table().find_start(one.host);
+        if (one.parameter && (!one.host || is_there(target.device(), one.host))) one.bytes = 0;
+        auto* found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
+                                    : target.device().table().find_start(one.host);
         if (!found && one.bytes == 0) {
             if (!one.host) continue;
             fail_here(quoted(one.name) + " is a pointer without a section, and nothing is mapped there");
         }
-        if (!found) found = &map_one(place.device(), place.queue(), one.host, one.base, one.bytes, one.kind);
+        if (!found) found = &map_one(target.device(), target.queue(), one.host, one.base, one.bytes, one.kind);
         ++found->dynamic;
     }
-    place.finish();
+    target.finish();
 }
 
 void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    if (place.is_host()) return;
-    place.come_last();
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    if (target.is_host()) return;
+    target.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
         if (one.parameter) one.bytes = 0;
-        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
-                                          : place.device().table().find_start(one.host);
+        auto* const found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
+                                          : target.device().table().find_start(one.host);
         if (!found) continue; // OpenACC 2.7, section 2.6.6: no action
         if (clauses->finalize)
             found->dynamic = 0;
@@ -204,48 +204,48 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
         if (found->dynamic > 0 || found->structured > 0) continue;
         if (one.kind == CAUSEWAY_ACC_COPYOUT) {
             auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
-            place.device().read(place.queue(), from,
-                                {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
-                                one.bytes > 0 ? one.bytes : found->bytes);
+            target.device().read(target.queue(), from,
+                                 {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
+                                 one.bytes > 0 ? one.bytes : found->bytes);
         }
-        release(place.device(), place.queue(), *found);
+        release(target.device(), target.queue(), *found);
     }
-    place.finish();
+    target.finish();
 }
 
 void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    if (place.is_host()) return;
-    place.come_last();
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    if (target.is_host()) return;
+    target.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        auto* const found = one.bytes > 0 ? place.device().table().find(one.host, one.bytes)
-                                          : place.device().table().find_start(one.host);
+        auto* const found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
+                                          : target.device().table().find_start(one.host);
         if (!found && (clauses->if_present || !one.host)) continue;
         if (!found)
-            fail_here(quoted(one.name) + " is not present on device " + std::to_string(place.device().number()));
+            fail_here(quoted(one.name) + " is not present on device " + std::to_string(target.device().number()));
         auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
-        const buffer_place there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
+        const buffer_location there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
         const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;
         if (one.kind == CAUSEWAY_ACC_TO_HOST)
-            place.device().read(place.queue(), from, there, bytes);
+            target.device().read(target.queue(), from, there, bytes);
         else
-            place.device().write(place.queue(), there, from, bytes);
+            target.device().write(target.queue(), there, from, bytes);
     }
-    place.finish();
+    target.finish();
 }
 
 void* causeway_acc_use_device(causeway_acc_clauses* clauses, void* host, const char* name) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    if (place.is_host()) return host;
-    auto* const found = place.device().table().find_start(host);
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    if (target.is_host()) return host;
+    auto* const found = target.device().table().find_start(host);
     if (!found) {
-        if (clauses->if_present || place.device().find_reserved(host) != place.device().reserved().end()) return host;
-        fail_here(quoted(name) + " is not present on device " + std::to_string(place.device().number()));
+        if (clauses->if_present || target.device().find_reserved(host) != target.device().reserved().end()) return host;
+        fail_here(quoted(name) + " is not present on device " + std::to_string(target.device().number()));
     }
     if (!found->device_address)
-        found->device_address = place.device().reserve(found->buffer, found->offset, found->bytes);
+        found->device_address = target.device().reserve(found->buffer, found->offset, found->bytes);
     return found->device_address + (static_cast<char*>(host) - found->start);
 }

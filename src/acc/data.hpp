@@ -6,9 +6,9 @@
 namespace causeway::acc {
 
 /// The device and queue of a directive, locked.
-class directive_place {
+class directive_target {
   public:
-    explicit directive_place(causeway_acc_clauses& clauses);
+    explicit directive_target(causeway_acc_clauses& clauses);
     /// Runs on the host: there is nothing to map or to move.
     bool is_host() const { return !m_device; }
     acc::device& device() { return *m_device; }
@@ -35,6 +35,6 @@ mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t byte
 void release(device& on, queue& in, mapping& gone);
 
 /// Where the device has what `address` points to.
-buffer_place place_of(device& on, void* address, std::size_t bytes, const char* name);
+buffer_location location_of(device& on, void* address, std::size_t bytes, const char* name);
 
 } // namespace causeway::acc

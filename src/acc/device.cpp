@@ -68,9 +68,9 @@ command_slot::command_slot(queue& in, const std::vector<used_buffer>& uses) : m_
 void command_slot::take(const std::vector<used_buffer>* uses) {
     std::vector<outside_event> others;
     for (auto& each : m_queue.after) {
-        const bool concerns = !uses || !each.place.buffer ||
+        const bool concerns = !uses || !each.location.buffer ||
                               std::any_of(uses->begin(), uses->end(), [&](const used_buffer& use) {
-                                  return use.buffer == each.place.buffer && (use.written || each.writes);
+                                  return use.buffer == each.location.buffer && (use.written || each.writes);
                               });
         if (each.is_over())
             clReleaseEvent(each.event);
@@ -173,7 +173,7 @@ void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
           "clEnqueueFillBuffer");
 }
 
-void device::write(queue& in, buffer_place to, const void* from, std::size_t bytes) {
+void device::write(queue& in, buffer_location to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
     command_slot slot(in);
     // A scalar goes along with the command: nothing has to be read from pageable memory.
@@ -188,7 +188,7 @@ void device::write(queue& in, buffer_place to, const void* from, std::size_t byt
           "clEnqueueWriteBuffer");
 }
 
-void device::read(queue& in, void* to, buffer_place from, std::size_t bytes) {
+void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) {
     if (bytes == 0) return;
     command_slot slot(in);
     check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, slot.count(), slot.list(),

@@ -18,7 +18,7 @@ namespace causeway::acc {
 /// The queue of what is not asynchronous, and of everything that names its device with `deviceid`.
 inline constexpr long synchronous_queue = -2;
 
-struct buffer_place {
+struct buffer_location {
     cl_mem buffer = nullptr;
     std::size_t offset = 0;
 };
@@ -29,13 +29,13 @@ struct outside_event {
     /// Where the event is of another device: a queue of this one, whose commands of now end with it.
     cl_command_queue teller = nullptr;
     /// What a copy between devices reads or writes here; no buffer: all before the event counts.
-    buffer_place place{};
+    buffer_location location{};
     std::size_t bytes = 0;
     bool writes = false;
 
-    bool conflicts(const buffer_place& with, std::size_t its_bytes, bool it_writes) const {
-        return !place.buffer || (place.buffer == with.buffer && (writes || it_writes) &&
-                                 place.offset < with.offset + its_bytes && with.offset < place.offset + bytes);
+    bool conflicts(const buffer_location& with, std::size_t its_bytes, bool it_writes) const {
+        return !location.buffer || (location.buffer == with.buffer && (writes || it_writes) &&
+                                    location.offset < with.offset + its_bytes && with.offset < location.offset + bytes);
     }
     bool is_over() const;
     /// An event of this device.
@@ -85,12 +85,12 @@ struct launch_site {
     std::size_t most = 0, most_of_end = 0; // threads of a group
     bool overlapping = false;
     std::uint64_t version = 0;
-    struct found_place {
+    struct found_argument {
         const void* address;
         const void* section;
-        buffer_place place;
+        buffer_location location;
     };
-    std::vector<found_place> places;
+    std::vector<found_argument> arguments;
     std::vector<used_buffer> uses;
 };
 
@@ -123,8 +123,8 @@ class device {
     cl_mem allocate(queue& in, std::size_t bytes);
     void free(queue& in, cl_mem buffer, std::size_t bytes);
     void fill_zero(queue& in, cl_mem buffer, std::size_t bytes);
-    void write(queue& in, buffer_place to, const void* from, std::size_t bytes);
-    void read(queue& in, void* to, buffer_place from, std::size_t bytes);
+    void write(queue& in, buffer_location to, const void* from, std::size_t bytes);
+    void read(queue& in, void* to, buffer_location from, std::size_t bytes);
 
     /// The kernel `name` of the program, compiled when it is first asked for. `overlapping`: some of its buffers are
     /// one, which a compiler may not take for different ones.

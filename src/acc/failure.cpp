@@ -8,7 +8,7 @@
 namespace causeway::acc {
 namespace {
 
-thread_local const causeway_acc_place* current_place = nullptr;
+thread_local const causeway_acc_location* current_location = nullptr;
 thread_local const char* current_routine = nullptr;
 
 [[noreturn]] void end_with(const std::string& text) {
@@ -19,18 +19,19 @@ thread_local const char* current_routine = nullptr;
 
 } // namespace
 
-void fail(const causeway_acc_place* place, const std::string& text) {
-    end_with(std::string(place->file) + ":" + std::to_string(place->line) + ": " + place->directive + ": " + text);
+void fail(const causeway_acc_location* location, const std::string& text) {
+    end_with(std::string(location->file) + ":" + std::to_string(location->line) + ": " + location->directive + ": " +
+             text);
 }
 
 void fail(const char* routine, const std::string& text) { end_with(std::string(routine) + ": " + text); }
 
-scope::scope(const causeway_acc_place* place)
-    : m_place(std::exchange(current_place, place)), m_routine(std::exchange(current_routine, nullptr)) {}
+scope::scope(const causeway_acc_location* location)
+    : m_location(std::exchange(current_location, location)), m_routine(std::exchange(current_routine, nullptr)) {}
 scope::scope(const char* routine)
-    : m_place(std::exchange(current_place, nullptr)), m_routine(std::exchange(current_routine, routine)) {}
+    : m_location(std::exchange(current_location, nullptr)), m_routine(std::exchange(current_routine, routine)) {}
 scope::~scope() {
-    current_place = m_place;
+    current_location = m_location;
     current_routine = m_routine;
 }
 
@@ -40,7 +41,7 @@ std::string quoted(const char* name) {
 }
 
 void fail_here(const std::string& text) {
-    if (current_place) fail(current_place, text);
+    if (current_location) fail(current_location, text);
     if (current_routine) fail(current_routine, text);
     end_with(text);
 }

@@ -9,21 +9,21 @@
 namespace causeway::acc {
 
 /// Prints file, line, directive and `text`, and ends the program with status 1.
-[[noreturn]] void fail(const causeway_acc_place* place, const std::string& text);
+[[noreturn]] void fail(const causeway_acc_location* location, const std::string& text);
 /// The same for a routine.
 [[noreturn]] void fail(const char* routine, const std::string& text);
 
 /// Names the directive or routine that the calling thread is in, for failures below it.
 class scope {
   public:
-    explicit scope(const causeway_acc_place* place);
+    explicit scope(const causeway_acc_location* location);
     explicit scope(const char* routine);
     ~scope();
     scope(const scope&) = delete;
     scope& operator=(const scope&) = delete;
 
   private:
-    const causeway_acc_place* m_place;
+    const causeway_acc_location* m_location;
     const char* m_routine;
 };
 /// 'name', for messages.

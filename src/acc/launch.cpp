@@ -70,9 +70,9 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     return shape;
 }
 
-buffer_place argument_place(device& on, const causeway_acc_argument& one) {
+buffer_location argument_location(device& on, const causeway_acc_argument& one) {
     if (!one.address) return {};
-    const auto at = [&](const mapping& found, const void* from, const void* host) -> buffer_place {
+    const auto at = [&](const mapping& found, const void* from, const void* host) -> buffer_location {
         // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps
         // around.
         return {found.buffer,
@@ -92,12 +92,12 @@ buffer_place argument_place(device& on, const causeway_acc_argument& one) {
 }
 
 /// Two names for one mapping, one of which is written: iterations that look independent may not be.
-bool overlap(const std::vector<launch_site::found_place>& places, const causeway_acc_argument* arguments, int count) {
+bool overlap(const std::vector<launch_site::found_argument>& found, const causeway_acc_argument* arguments, int count) {
     for (int one = 0; one < count; ++one)
         for (int other = 0; other < count; ++other)
-            if (one != other && arguments[one].written && places[static_cast<std::size_t>(one)].place.buffer &&
-                places[static_cast<std::size_t>(one)].place.buffer ==
-                    places[static_cast<std::size_t>(other)].place.buffer)
+            if (one != other && arguments[one].written && found[static_cast<std::size_t>(one)].location.buffer &&
+                found[static_cast<std::size_t>(one)].location.buffer ==
+                    found[static_cast<std::size_t>(other)].location.buffer)
                 return true;
     return false;
 }
@@ -109,19 +109,19 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
                      const causeway_acc_argument* arguments, int count) {
     auto& site = on.site(kernel);
     bool same = site.kernel && site.version == on.table().version() &&
-                site.places.size() == static_cast<std::size_t>(count);
+                site.arguments.size() == static_cast<std::size_t>(count);
     for (int each = 0; same && each < count; ++each)
         if (arguments[each].kind == CAUSEWAY_ACC_BUFFER) {
-            const auto& before = site.places[static_cast<std::size_t>(each)];
+            const auto& before = site.arguments[static_cast<std::size_t>(each)];
             same = before.address == arguments[each].address && before.section == section_of(arguments[each]);
         }
     if (same) return site;
-    std::vector<launch_site::found_place> places(static_cast<std::size_t>(count));
+    std::vector<launch_site::found_argument> found(static_cast<std::size_t>(count));
     for (int each = 0; each < count; ++each)
         if (arguments[each].kind == CAUSEWAY_ACC_BUFFER)
-            places[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
-                                                      argument_place(on, arguments[each])};
-    const bool overlapping = overlap(places, arguments, count);
+            found[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
+                                                     argument_location(on, arguments[each])};
+    const bool overlapping = overlap(found, arguments, count);
     if (!site.kernel || site.overlapping != overlapping) {
         site.kernel = on.kernel(*region.program, kernel.name, overlapping);
         const auto most_of = [&](cl_kernel one) {
@@ -139,9 +139,9 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
     }
     site.uses.clear();
     for (int each = 0; each < count; ++each)
-        if (const auto buffer = places[static_cast<std::size_t>(each)].place.buffer)
+        if (const auto buffer = found[static_cast<std::size_t>(each)].location.buffer)
             site.uses.push_back({buffer, arguments[each].written != 0});
-    site.places = std::move(places);
+    site.arguments = std::move(found);
     site.version = on.table().version();
     return site;
 }
@@ -196,8 +196,8 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             switch (one.kind) {
             case CAUSEWAY_ACC_VALUE: argument(one.address, one.bytes); break;
             case CAUSEWAY_ACC_BUFFER:
-                argument.value(site.places[static_cast<std::size_t>(each)].place.buffer);
-                argument.value(static_cast<cl_long>(site.places[static_cast<std::size_t>(each)].place.offset));
+                argument.value(site.arguments[static_cast<std::size_t>(each)].location.buffer);
+                argument.value(static_cast<cl_long>(site.arguments[static_cast<std::size_t>(each)].location.offset));
                 break;
             case CAUSEWAY_ACC_REDUCTION: argument.value(on.scratch(in, scratches++, shape.gangs * one.bytes)); break;
             default: {
@@ -214,8 +214,8 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
     set(handle, threads);
     if (notifies())
         std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s%s\n",
-                     clauses.place->file, clauses.place->line, clauses.place->directive, kernel.name, on.number(),
-                     shape.gangs, shape.workers, shape.vector,
+                     clauses.location->file, clauses.location->line, clauses.location->directive, kernel.name,
+                     on.number(), shape.gangs, shape.workers, shape.vector,
                      loops.gangs > 0 ? (" for " + std::to_string(loops.gangs) + " iterations").c_str() : "",
                      shape.shares > 1 ? (", " + std::to_string(shape.shares) + " groups for each").c_str() : "");
     const bool two_dimensions = (kernel.flags & CAUSEWAY_ACC_GROUPS_SHARE_LANES) != 0;
@@ -242,13 +242,13 @@ using namespace causeway::acc;
 
 int causeway_acc_run(causeway_acc_clauses* clauses, const causeway_acc_region* region, causeway_acc_data* data,
                      int data_count, causeway_acc_argument* arguments, int argument_count) {
-    const scope here(clauses->place);
-    directive_place place(*clauses);
-    if (place.is_host()) return 0;
-    map_all(place.device(), place.queue(), data, data_count);
+    const scope here(clauses->location);
+    directive_target target(*clauses);
+    if (target.is_host()) return 0;
+    map_all(target.device(), target.queue(), data, data_count);
     for (int each = 0; each < region->kernel_count; ++each)
-        launch(place.device(), place.queue(), *clauses, *region, region->kernels[each], arguments, argument_count);
-    unmap_all(place.device(), place.queue(), data, data_count);
-    place.finish();
+        launch(target.device(), target.queue(), *clauses, *region, region->kernels[each], arguments, argument_count);
+    unmap_all(target.device(), target.queue(), data, data_count);
+    target.finish();
     return 1;
 }

@@ -12,13 +12,13 @@ namespace causeway::acc {
 namespace {
 
 /// What the copy has to wait for in the queue of one of its ends.
-void collect(queue& of, buffer_place place, std::size_t bytes, bool writes, std::vector<cl_event>& into) {
+void collect(queue& of, buffer_location location, std::size_t bytes, bool writes, std::vector<cl_event>& into) {
     if (!of.idle && of.last) {
         clFlush(of.handle);
         into.push_back(of.last);
     }
     for (auto& each : of.after)
-        if (each.conflicts(place, bytes, writes)) into.push_back(each.here());
+        if (each.conflicts(location, bytes, writes)) into.push_back(each.here());
 }
 
 /// A loop of copies that nobody waits for may go on for long.
@@ -41,7 +41,8 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
     std::unique_lock<std::recursive_mutex> first(std::min(&to.on, &from.on)->lock()),
         second(std::max(&to.on, &from.on)->lock());
     for (auto* each : {&to.on, &from.on}) map_declared(*each);
-    const auto target = place_of(to.on, to.address, bytes, name), source = place_of(from.on, from.address, bytes, name);
+    const auto target = location_of(to.on, to.address, bytes, name),
+               source = location_of(from.on, from.address, bytes, name);
     auto& target_queue = to.on.queue_of(number);
     auto& source_queue = from.on.queue_of(number);
     const bool within = &to.on == &from.on;
@@ -75,7 +76,7 @@ using namespace causeway::acc;
 
 void causeway_acc_peer(causeway_acc_clauses* clauses, causeway_acc_data* to, long to_device, causeway_acc_data* from,
                        long from_device, int count) {
-    const scope here(clauses->place);
+    const scope here(clauses->location);
     if (!clauses->condition || devices().empty()) return;
     auto& target = device_number(to_device);
     auto& source = device_number(from_device);

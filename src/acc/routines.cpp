@@ -31,8 +31,8 @@ int whole_number(int number, int type) {
 }
 
 /// The current device, locked, with the queue of a routine.
-struct routine_place {
-    explicit routine_place(long queue_number_given = acc_async_sync) : on(current_device()) {
+struct routine_target {
+    explicit routine_target(long queue_number_given = acc_async_sync) : on(current_device()) {
         if (!on) return;
         held = std::unique_lock(on->lock());
         map_declared(*on);
@@ -52,50 +52,50 @@ struct routine_place {
 };
 
 void* enter(void* host, std::size_t bytes, bool copy, int queue) {
-    routine_place place(queue);
-    if (!place.on || !host || bytes == 0) return host;
-    auto* found = place.on->table().find(host, bytes);
+    routine_target target(queue);
+    if (!target.on || !host || bytes == 0) return host;
+    auto* found = target.on->table().find(host, bytes);
     if (!found)
-        found = &map_one(*place.on, *place.in, host, host, bytes, copy ? CAUSEWAY_ACC_COPYIN : CAUSEWAY_ACC_CREATE);
+        found = &map_one(*target.on, *target.in, host, host, bytes, copy ? CAUSEWAY_ACC_COPYIN : CAUSEWAY_ACC_CREATE);
     ++found->dynamic;
-    if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
+    if (!found->device_address) found->device_address = target.on->reserve(found->buffer, found->offset, found->bytes);
     auto* const address = found->device_address + (static_cast<char*>(host) - found->start);
-    place.finish();
+    target.finish();
     return address;
 }
 
 void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
-    routine_place place(queue);
-    if (!place.on || !host || bytes == 0) return;
-    auto* const found = place.on->table().find(host, bytes);
+    routine_target target(queue);
+    if (!target.on || !host || bytes == 0) return;
+    auto* const found = target.on->table().find(host, bytes);
     if (!found) return;
     if (finalize)
         found->dynamic = 0;
     else if (found->dynamic > 0)
         --found->dynamic;
     if (found->dynamic == 0 && found->structured == 0) {
-        if (place.number == synchronous_queue) place.on->order_all(*place.in);
-        if (copy) place.on->read(*place.in, host, place_of(*place.on, host, bytes, "the range"), bytes);
-        release(*place.on, *place.in, *found);
+        if (target.number == synchronous_queue) target.on->order_all(*target.in);
+        if (copy) target.on->read(*target.in, host, location_of(*target.on, host, bytes, "the range"), bytes);
+        release(*target.on, *target.in, *found);
     }
-    place.finish();
+    target.finish();
 }
 
 void update(void* host, std::size_t bytes, bool to_device, int queue) {
-    routine_place place(queue);
-    if (!place.on || !host || bytes == 0) return;
-    if (!place.on->table().find(host, bytes))
-        fail_here("the memory is not present on device " + std::to_string(place.on->number()));
-    const auto there = place_of(*place.on, host, bytes, "the range");
-    if (place.number == synchronous_queue) place.on->order_all(*place.in);
+    routine_target target(queue);
+    if (!target.on || !host || bytes == 0) return;
+    if (!target.on->table().find(host, bytes))
+        fail_here("the memory is not present on device " + std::to_string(target.on->number()));
+    const auto there = location_of(*target.on, host, bytes, "the range");
+    if (target.number == synchronous_queue) target.on->order_all(*target.in);
     if (to_device)
-        place.on->write(*place.in, there, host, bytes);
+        target.on->write(*target.in, there, host, bytes);
     else
-        place.on->read(*place.in, host, there, bytes);
-    place.finish();
+        target.on->read(*target.in, host, there, bytes);
+    target.finish();
 }
 
-buffer_place device_place(device& on, void* address, std::size_t bytes) {
+buffer_location device_location(device& on, void* address, std::size_t bytes) {
     const auto found = on.find_reserved(address);
     if (found == on.reserved().end()) fail_here("this is no address of device " + std::to_string(on.number()));
     const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->first);
@@ -105,23 +105,23 @@ buffer_place device_place(device& on, void* address, std::size_t bytes) {
 
 void copy(void* to, void* from, std::size_t bytes, bool to_is_device, bool from_is_device, int queue) {
     if (bytes == 0) return;
-    routine_place place(queue);
-    if (!place.on) {
+    routine_target target(queue);
+    if (!target.on) {
         std::memmove(to, from, bytes);
         return;
     }
     if (to_is_device && from_is_device) {
-        const auto target = device_place(*place.on, to, bytes), source = device_place(*place.on, from, bytes);
-        command_slot slot(*place.in);
-        check(clEnqueueCopyBuffer(place.in->handle, source.buffer, target.buffer, source.offset, target.offset, bytes,
-                                  slot.count(), slot.list(), slot.event()),
+        const auto into = device_location(*target.on, to, bytes), from_there = device_location(*target.on, from, bytes);
+        command_slot slot(*target.in);
+        check(clEnqueueCopyBuffer(target.in->handle, from_there.buffer, into.buffer, from_there.offset, into.offset,
+                                  bytes, slot.count(), slot.list(), slot.event()),
               "clEnqueueCopyBuffer");
     } else if (to_is_device) {
-        place.on->write(*place.in, device_place(*place.on, to, bytes), from, bytes);
+        target.on->write(*target.in, device_location(*target.on, to, bytes), from, bytes);
     } else {
-        place.on->read(*place.in, to, device_place(*place.on, from, bytes), bytes);
+        target.on->read(*target.in, to, device_location(*target.on, from, bytes), bytes);
     }
-    place.finish();
+    target.finish();
 }
 
 } // namespace
@@ -218,7 +218,7 @@ void acc_shutdown_device(int, acc_device_t type) { acc_shutdown(type); }
 int acc_on_device(acc_device_t type) { return type == acc_device_host; }
 
 void causeway_acc_set_directive(causeway_acc_clauses* clauses, int what) {
-    const scope here(clauses->place);
+    const scope here(clauses->location);
     if (!clauses->condition) return;
     const auto type = clauses->gangs > 0 ? static_cast<acc_device_t>(clauses->gangs) : acc_device_default;
     if (what == 0) return acc_init(type);
@@ -232,10 +232,10 @@ void causeway_acc_set_directive(causeway_acc_clauses* clauses, int what) {
 
 void* acc_malloc(size_t bytes) {
     ROUTINE("acc_malloc");
-    routine_place place;
-    if (!place.on) return std::malloc(bytes);
+    routine_target target;
+    if (!target.on) return std::malloc(bytes);
     if (bytes == 0) return nullptr;
-    return place.on->reserve(place.on->allocate(bytes), 0, bytes);
+    return target.on->reserve(target.on->allocate(bytes), 0, bytes);
 }
 void acc_free(void* address) {
     ROUTINE("acc_free");
@@ -322,76 +322,76 @@ void acc_update_self_async(void* host, size_t bytes, int queue) {
 
 void acc_map_data(void* host, void* address, size_t bytes) {
     ROUTINE("acc_map_data");
-    routine_place place;
-    if (!place.on || bytes == 0) return;
-    if (place.on->table().find(host, bytes)) fail_here("the memory is mapped already");
-    const auto there = device_place(*place.on, address, bytes);
+    routine_target target;
+    if (!target.on || bytes == 0) return;
+    if (target.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    const auto there = device_location(*target.on, address, bytes);
     mapping made{static_cast<char*>(host), bytes, host, there.buffer, there.offset};
     made.owned = false;
     made.dynamic = 1;
-    place.on->table().add(made);
+    target.on->table().add(made);
 }
 void acc_map_buffer(void* host, void* buffer, size_t offset, size_t bytes) {
     ROUTINE("acc_map_buffer");
-    routine_place place;
-    if (!place.on || bytes == 0) return;
-    if (place.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    routine_target target;
+    if (!target.on || bytes == 0) return;
+    if (target.on->table().find(host, bytes)) fail_here("the memory is mapped already");
     mapping made{static_cast<char*>(host), bytes, host, static_cast<cl_mem>(buffer), offset};
     made.owned = false;
     made.dynamic = 1;
-    place.on->table().add(made);
+    target.on->table().add(made);
 }
 void acc_unmap_data(void* host) {
     ROUTINE("acc_unmap_data");
-    routine_place place;
-    if (!place.on) return;
-    auto* const found = place.on->table().find_start(host);
+    routine_target target;
+    if (!target.on) return;
+    auto* const found = target.on->table().find_start(host);
     if (!found || found->owned) fail_here("the memory was not mapped by acc_map_data()");
-    release(*place.on, *place.in, *found);
+    release(*target.on, *target.in, *found);
 }
 void* acc_deviceptr(void* host) {
     ROUTINE("acc_deviceptr");
-    routine_place place;
-    if (!place.on) return host;
-    auto* const found = place.on->table().find_start(host);
+    routine_target target;
+    if (!target.on) return host;
+    auto* const found = target.on->table().find_start(host);
     if (!found) return nullptr;
-    if (!found->device_address) found->device_address = place.on->reserve(found->buffer, found->offset, found->bytes);
+    if (!found->device_address) found->device_address = target.on->reserve(found->buffer, found->offset, found->bytes);
     return found->device_address + (static_cast<char*>(host) - found->start);
 }
 void* acc_hostptr(void* address) {
     ROUTINE("acc_hostptr");
-    routine_place place;
-    if (!place.on) return address;
-    if (const auto* found = place.on->table().find_device(static_cast<char*>(address)))
+    routine_target target;
+    if (!target.on) return address;
+    if (const auto* found = target.on->table().find_device(static_cast<char*>(address)))
         return found->start + (static_cast<char*>(address) - found->device_address);
     // Mapped by acc_map_data(): the address is acc_malloc()'s.
-    const auto reserved = place.on->find_reserved(address);
-    if (reserved == place.on->reserved().end()) return nullptr;
+    const auto reserved = target.on->find_reserved(address);
+    if (reserved == target.on->reserved().end()) return nullptr;
     const auto offset = reserved->second.offset +
                         static_cast<std::size_t>(static_cast<char*>(address) - reserved->first);
-    const auto* const found = place.on->table().find_buffer(reserved->second.buffer, offset);
+    const auto* const found = target.on->table().find_buffer(reserved->second.buffer, offset);
     return found ? found->start + (offset - found->offset) : nullptr;
 }
 int acc_is_present(void* host, size_t bytes) {
     ROUTINE("acc_is_present");
-    routine_place place;
-    if (!place.on) return 1;
-    const auto* const found = place.on->table().find_start(host);
+    routine_target target;
+    if (!target.on) return 1;
+    const auto* const found = target.on->table().find_start(host);
     return found && static_cast<char*>(host) + bytes <= found->start + found->bytes;
 }
 void* acc_get_current_opencl_device(void) {
-    routine_place place;
-    return place.on ? place.on->id() : nullptr;
+    routine_target target;
+    return target.on ? target.on->id() : nullptr;
 }
 void* acc_get_current_opencl_context(void) {
-    routine_place place;
-    return place.on ? place.on->context() : nullptr;
+    routine_target target;
+    return target.on ? target.on->context() : nullptr;
 }
 void* acc_get_opencl_queue(int queue) {
-    routine_place place(queue);
-    if (!place.on) return nullptr;
-    place.in->idle = false; // the program may enqueue what the run time does not see
-    return place.in->handle;
+    routine_target target(queue);
+    if (!target.on) return nullptr;
+    target.in->idle = false; // the program may enqueue what the run time does not see
+    return target.in->handle;
 }
 void acc_memcpy_to_device(void* to, void* from, size_t bytes) {
     ROUTINE("acc_memcpy_to_device");

@@ -50,7 +50,7 @@ device* given_device(int number) { return selected().host || devices().empty() ?
 } // namespace
 
 void causeway_acc_wait_directive(causeway_acc_clauses* clauses) {
-    const scope here(clauses->place);
+    const scope here(clauses->location);
     if (!clauses->condition || devices().empty()) return;
     const long number = clauses->has_device ? clauses->device : clauses->wait_device;
     auto* const on = number >= 0 || clauses->has_device ? &device_number(number) : current_device();

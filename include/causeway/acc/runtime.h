@@ -8,7 +8,7 @@ extern "C" {
 #endif
 
 /* Where a directive stands. */
-struct causeway_acc_place {
+struct causeway_acc_location {
     const char* file;
     int line;
     const char* directive;
@@ -48,7 +48,7 @@ struct causeway_acc_iterations {
 
 /* The clauses that hold for a whole directive. Devices and queues below 0 are those of the calling thread. */
 struct causeway_acc_clauses {
-    const struct causeway_acc_place* place;
+    const struct causeway_acc_location* location;
     long device;
     int has_device;
     int condition;
@@ -141,7 +141,7 @@ void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_da
 void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
 /* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
-void causeway_acc_declare(const struct causeway_acc_place*, void* host, unsigned long bytes, int kind);
+void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
                        struct causeway_acc_data* from, long from_device, int count);
 
