@@ -38,7 +38,7 @@ std::size_t offset_of(CXSourceLocation location) {
     return offset;
 }
 
-/// Whether the place is in a macro, and not in the text.
+/// Whether the location is in a macro, and not in the text.
 bool is_in_macro(CXSourceLocation location) {
     unsigned spelled = 0, expanded = 0;
     CXFile file = nullptr, other = nullptr;
@@ -114,11 +114,11 @@ std::vector<std::pair<std::size_t, std::string>> tokens_of(CXTranslationUnit uni
 }
 
 kernel_text place_of(CXTranslationUnit unit, CXCursor function, const std::string& source, const std::string& kernel) {
-    const auto place = clang_getCursorLocation(function);
-    if (is_in_macro(place)) throw refusal("its definition stands in a macro");
+    const auto location = clang_getCursorLocation(function);
+    if (is_in_macro(location)) throw refusal("its definition stands in a macro");
     const auto all = tokens_of(unit, clang_getCursorExtent(clang_getTranslationUnitCursor(unit)));
     kernel_text found;
-    found.name = offset_of(place);
+    found.name = offset_of(location);
     const auto name = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first == found.name; });
     if (name == all.end() || name->second != kernel) throw refusal("its name does not stand in the text");
     // Back to the end of what was before it.

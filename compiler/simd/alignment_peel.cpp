@@ -86,11 +86,11 @@ peeled_loop peel_to_cache_line(Loop& loop, const LoopAccessInfo& accesses, unsig
     Value* address = expander.expandCodeFor(start, PointerType::getUnqual(before->getContext()),
                                             measure->getTerminator());
     builder.SetInsertPoint(measure->getTerminator());
-    Value* place = builder.CreateTrunc(builder.CreatePtrToInt(builder.CreateFreeze(address), builder.getInt64Ty()),
-                                       builder.getInt32Ty());
-    Value* skew = builder.CreateLShr(builder.CreateAnd(builder.CreateNeg(place), line_bytes - 1),
+    Value* low_bits = builder.CreateTrunc(builder.CreatePtrToInt(builder.CreateFreeze(address), builder.getInt64Ty()),
+                                          builder.getInt32Ty());
+    Value* skew = builder.CreateLShr(builder.CreateAnd(builder.CreateNeg(low_bits), line_bytes - 1),
                                      Log2_32(element_bytes));
-    Value* fits = builder.CreateICmpEQ(builder.CreateAnd(place, element_bytes - 1), builder.getInt32(0));
+    Value* fits = builder.CreateICmpEQ(builder.CreateAnd(low_bits, element_bytes - 1), builder.getInt32(0));
     Value* skewed = builder.CreateAnd(builder.CreateICmpNE(skew, builder.getInt32(0)), fits);
     // The mask tells the compiler that they are fewer than a vector's lanes, also where there are none.
     Value* last = builder.CreateAnd(builder.CreateSub(skew, builder.getInt32(1)), lanes - 1);

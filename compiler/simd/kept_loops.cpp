@@ -41,21 +41,21 @@ bool uses_local_arrays(const Loop& loop) {
 }
 
 // By how many bytes an address moves from one iteration of `around` to the next: a guess, as casts may wrap.
-int64_t stride_in(const SCEV* place, const Loop& around, ScalarEvolution& evolution) {
-    if (const auto* steps = dyn_cast<SCEVAddRecExpr>(place)) {
+int64_t stride_in(const SCEV* expression, const Loop& around, ScalarEvolution& evolution) {
+    if (const auto* steps = dyn_cast<SCEVAddRecExpr>(expression)) {
         const auto* stride = steps->isAffine() ? dyn_cast<SCEVConstant>(steps->getStepRecurrence(evolution)) : nullptr;
         const bool is_its = steps->getLoop() == &around;
         return (is_its && stride ? stride->getAPInt().getSExtValue() : 0) +
                stride_in(steps->getStart(), around, evolution);
     }
-    if (const auto* cast = dyn_cast<SCEVIntegralCastExpr>(place))
+    if (const auto* cast = dyn_cast<SCEVIntegralCastExpr>(expression))
         return stride_in(cast->getOperand(), around, evolution);
-    if (const auto* sum = dyn_cast<SCEVAddExpr>(place)) {
+    if (const auto* sum = dyn_cast<SCEVAddExpr>(expression)) {
         int64_t stride = 0;
         for (const SCEV* term : sum->operands()) stride += stride_in(term, around, evolution);
         return stride;
     }
-    if (const auto* product = dyn_cast<SCEVMulExpr>(place); product && product->getNumOperands() == 2)
+    if (const auto* product = dyn_cast<SCEVMulExpr>(expression); product && product->getNumOperands() == 2)
         if (const auto* factor = dyn_cast<SCEVConstant>(product->getOperand(0));
             factor && factor->getAPInt().isSignedIntN(32))
             return factor->getAPInt().getSExtValue() * stride_in(product->getOperand(1), around, evolution);

@@ -110,20 +110,21 @@ const char* reader::access(Type* type, Value* address, bool stores) {
     const Align alignment = m_layout.getABITypeAlign(type);
     if (stores ? !m_target.isLegalMaskedStore(type, alignment) : !m_target.isLegalMaskedLoad(type, alignment))
         return "the target has no masked access for the type of an element";
-    const SCEV* place = m_evolution.getSCEV(address);
-    if (m_evolution.isLoopInvariant(place, &m_loop)) return stores ? "every iteration stores to one place" : nullptr;
-    const auto* walk = dyn_cast<SCEVAddRecExpr>(place);
+    const SCEV* pointer = m_evolution.getSCEV(address);
+    if (m_evolution.isLoopInvariant(pointer, &m_loop))
+        return stores ? "every iteration stores to one address" : nullptr;
+    const auto* walk = dyn_cast<SCEVAddRecExpr>(pointer);
     const auto* step = walk && walk->getLoop() == &m_loop && walk->isAffine()
                            ? dyn_cast<SCEVConstant>(walk->getStepRecurrence(m_evolution))
                            : nullptr;
     const int64_t size = static_cast<int64_t>(m_layout.getTypeStoreSize(type));
     const auto casts = [](const SCEV* part) { return isa<SCEVIntegralCastExpr>(part); };
-    if (!walk && SCEVExprContains(place, casts))
+    if (!walk && SCEVExprContains(pointer, casts))
         return "an access's index may wrap around, or not walk from element to element (one of 64 bits does not wrap)";
     if (!step || (step->getAPInt() != size && step->getAPInt() != -size))
         return "an access does not walk from element to element";
     m_shape.backwards |= step->getAPInt().isNegative();
-    (stores ? m_stored : m_loaded).insert(place);
+    (stores ? m_stored : m_loaded).insert(pointer);
     return nullptr;
 }
 
@@ -181,7 +182,7 @@ loop_shape reader::read() {
         m_shape.why_not = "it stores nothing";
     else if (m_shape.lanes < 4)
         m_shape.why_not = "a vector of the target has fewer than four of its elements";
-    m_shape.in_place = any_of(m_stored, [&](const SCEV* place) { return m_loaded.contains(place); });
+    m_shape.in_place = any_of(m_stored, [&](const SCEV* pointer) { return m_loaded.contains(pointer); });
     m_shape.trip_count = m_evolution.getSmallConstantTripCount(&m_loop);
     return m_shape;
 }

@@ -16,11 +16,11 @@ matrix_code::matrix_code(IRBuilder<>& builder, Type* element)
     : m_builder(builder), m_element(element), m_row(FixedVectorType::get(element, side)),
       m_matrix(FixedVectorType::get(element, elements)), m_align(element->isFloatTy() ? 4 : 8) {}
 
-Value* matrix_code::load(Type* type, Value* place, unsigned row, unsigned column) {
-    Value*& value = m_loaded[{type, place, row * side + column}];
+Value* matrix_code::load(Type* type, Value* matrix, unsigned row, unsigned column) {
+    Value*& value = m_loaded[{type, matrix, row * side + column}];
     if (!value) {
-        Value* address = row + column ? m_builder.CreateConstInBoundsGEP1_64(m_element, place, row * side + column)
-                                      : place;
+        Value* address = row + column ? m_builder.CreateConstInBoundsGEP1_64(m_element, matrix, row * side + column)
+                                      : matrix;
         value = m_builder.CreateAlignedLoad(type, address, m_align);
     }
     return value;
@@ -55,12 +55,12 @@ Value* matrix_code::whole(const matrix_statement& statement, const matrix_addres
     return sum;
 }
 
-matrix_code::rows matrix_code::transposed(Value* place) {
+matrix_code::rows matrix_code::transposed(Value* matrix) {
     rows pairs, result;
     for (unsigned half = 0; half < side; half += 2)
         for (int odd = 0; odd < 2; ++odd)
             pairs[half + static_cast<unsigned>(odd)] = m_builder.CreateShuffleVector(
-                load(m_row, place, half), load(m_row, place, half + 1), {odd, 4 + odd, 2 + odd, 6 + odd});
+                load(m_row, matrix, half), load(m_row, matrix, half + 1), {odd, 4 + odd, 2 + odd, 6 + odd});
     for (unsigned odd = 0; odd < 2; ++odd) {
         result[odd] = m_builder.CreateShuffleVector(pairs[odd], pairs[odd + 2], {0, 1, 4, 5});
         result[odd + 2] = m_builder.CreateShuffleVector(pairs[odd], pairs[odd + 2], {2, 3, 6, 7});
@@ -98,7 +98,7 @@ void matrix_code::compute(const matrix_statement& statement, const matrix_addres
 }
 
 void matrix_code::store() {
-    for (const auto& [place, value] : m_results) m_builder.CreateAlignedStore(value, place, m_align);
+    for (const auto& [matrix, value] : m_results) m_builder.CreateAlignedStore(value, matrix, m_align);
 }
 
 } // namespace causeway::simd

@@ -30,13 +30,13 @@ class matrix_code {
   private:
     using rows = std::array<llvm::Value*, side>;
 
-    llvm::Value* load(llvm::Type* type, llvm::Value* place, unsigned row = 0, unsigned column = 0);
+    llvm::Value* load(llvm::Type* type, llvm::Value* matrix, unsigned row = 0, unsigned column = 0);
     template <typename Source> llvm::Value* permute(llvm::Value* matrix, Source source);
     llvm::Value* add_product(const matrix_statement& statement, llvm::Value* left, llvm::Value* right,
                              llvm::Value* sum);
     llvm::Value* whole(const matrix_statement& statement, const matrix_addresses& at);
     rows by_rows(const matrix_statement& statement, const matrix_addresses& at);
-    rows transposed(llvm::Value* place);
+    rows transposed(llvm::Value* matrix);
 
     llvm::IRBuilder<>& m_builder;
     llvm::Type *m_element, *m_row, *m_matrix;

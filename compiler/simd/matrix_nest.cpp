@@ -105,18 +105,18 @@ bool reader::read_instructions() {
 
 bool reader::follow(Value* address, walk& found) const {
     const int64_t size = static_cast<int64_t>(m_layout.getTypeStoreSize(m_nest.element));
-    const SCEV* place = m_evolution.getSCEV(address);
-    while (const auto* steps = dyn_cast<SCEVAddRecExpr>(place)) {
+    const SCEV* start = m_evolution.getSCEV(address);
+    while (const auto* steps = dyn_cast<SCEVAddRecExpr>(start)) {
         const auto* loop = find(m_loops, steps->getLoop());
         if (loop == m_loops.end()) break;
         const auto* stride = steps->isAffine() ? dyn_cast<SCEVConstant>(steps->getStepRecurrence(m_evolution))
                                                : nullptr;
         if (!stride || stride->getAPInt().getSExtValue() % size != 0) return false;
         found.strides[static_cast<size_t>(loop - m_loops.begin())] = stride->getAPInt().getSExtValue() / size;
-        place = steps->getStart();
+        start = steps->getStart();
     }
-    found.start = place;
-    return m_evolution.isLoopInvariant(place, m_nest.outermost);
+    found.start = start;
+    return m_evolution.isLoopInvariant(start, m_nest.outermost);
 }
 
 // Through the phis that name a loop's results after it.
@@ -132,9 +132,9 @@ Value* without_exit_phis(Value* value) {
 bool reader::is_zeroed_before(const walk& target) {
     Loop& innermost = *m_loops.back();
     for (StoreInst*& zero : m_zeroes) {
-        walk place;
+        walk other;
         if (zero && !innermost.contains(zero) && m_dominators.dominates(zero->getParent(), innermost.getHeader()) &&
-            follow(zero->getPointerOperand(), place) && place == target) {
+            follow(zero->getPointerOperand(), other) && other == target) {
             m_nest.stores.push_back(zero);
             zero = nullptr;
             return true;
@@ -182,8 +182,8 @@ bool reader::read_product(Value& sum, const walk& target, matrix_statement& stat
 
     const auto loads_target = [&](Value* value) {
         auto* load = dyn_cast<LoadInst>(value);
-        walk place;
-        if (!load || !follow(load->getPointerOperand(), place) || !(place == target)) return false;
+        walk other;
+        if (!load || !follow(load->getPointerOperand(), other) || !(other == target)) return false;
         m_used.insert(load);
         return true;
     };

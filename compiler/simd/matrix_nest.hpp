@@ -20,14 +20,14 @@ namespace causeway::simd {
 constexpr unsigned side = 4; // of the matrices: 4 x 4
 
 /// A matrix in memory, whose elements follow one another.
-struct matrix_place {
+struct matrix_operand {
     const llvm::SCEV* start = nullptr;
     bool transposed = false; // as the nest's indices name rows and columns
 };
 
 /// target = [target +] left * right, each element summed up in the nest's order; without `right`, target = left.
 struct matrix_statement {
-    matrix_place target, left, right;
+    matrix_operand target, left, right;
     bool has_product = false;
     bool accumulates = false;
     bool fused = false; // by llvm.fmuladd

@@ -219,8 +219,8 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
     BasicBlock* preheader = split.scalar->getLoopPreheader();
     if (!expander.isSafeToExpandAt(back_edges, (bypass.first ? bypass.first : preheader)->getTerminator()))
         return nullptr;
-    Instruction* place = (bypass.first ? bypass.first : preheader)->getTerminator();
-    Value* count = expander.expandCodeFor(back_edges, back_edges->getType(), place);
+    Instruction* before = (bypass.first ? bypass.first : preheader)->getTerminator();
+    Value* count = expander.expandCodeFor(back_edges, back_edges->getType(), before);
 
     Value* keeps_scalar = nullptr;
     if (bypass.first) {

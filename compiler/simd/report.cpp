@@ -21,13 +21,13 @@ cl::opt<std::string> report_file("causeway-simd-report", cl::value_desc("file"),
 
 } // namespace
 
-void report::line(const DebugLoc& place, const Function& function, const char* verdict, const Twine& text) {
+void report::line(const DebugLoc& location, const Function& function, const char* verdict, const Twine& text) {
     if (report_file.empty()) return;
     // One write per line: compilers that run at once may append to one file.
     std::string line;
     raw_string_ostream out(line);
-    if (place)
-        out << place->getFilename() << ':' << place.getLine() << ':' << place.getCol();
+    if (location)
+        out << location->getFilename() << ':' << location.getLine() << ':' << location.getCol();
     else
         out << function.getParent()->getSourceFileName();
     out << ": " << verdict << " in " << function.getName() << ": " << text << '\n';

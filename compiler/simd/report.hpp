@@ -20,7 +20,7 @@ class report {
     void left(const llvm::Loop& loop, llvm::StringRef kind, const llvm::Twine& why);
 
   private:
-    void line(const llvm::DebugLoc& place, const llvm::Function& function, const char* verdict,
+    void line(const llvm::DebugLoc& location, const llvm::Function& function, const char* verdict,
               const llvm::Twine& text);
 
     llvm::OptimizationRemarkEmitter& m_remarks;

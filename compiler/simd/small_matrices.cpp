@@ -42,7 +42,8 @@ class work {
 
   private:
     bool replace(Loop& loop);
-    Value* overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& places, uint64_t size, bool& always);
+    Value* overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& addresses, uint64_t size,
+                   bool& always);
     void use_wide_vectors();
 
     Function& m_function;
@@ -56,7 +57,7 @@ class work {
 };
 
 // Null if no target overlaps another matrix; `always` if one does for sure.
-Value* work::overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& places, uint64_t size,
+Value* work::overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& addresses, uint64_t size,
                      bool& always) {
     Value* any = nullptr;
     const auto check = [&](Value* target, Value* other) {
@@ -72,11 +73,11 @@ Value* work::overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresse
                                             builder.getInt64(2 * size - 1));
         any = any ? builder.CreateOr(any, near) : near;
     };
-    for (size_t i = 0; i < places.size(); ++i)
-        for (size_t j = 0; j < places.size(); ++j) {
-            check(places[i].target, places[j].left);
-            if (places[j].right != places[j].left) check(places[i].target, places[j].right);
-            if (i < j) check(places[i].target, places[j].target);
+    for (size_t i = 0; i < addresses.size(); ++i)
+        for (size_t j = 0; j < addresses.size(); ++j) {
+            check(addresses[i].target, addresses[j].left);
+            if (addresses[j].right != addresses[j].left) check(addresses[i].target, addresses[j].right);
+            if (i < j) check(addresses[i].target, addresses[j].target);
         }
     return any;
 }
@@ -110,19 +111,19 @@ bool work::replace(Loop& loop) {
     BasicBlock* exit = loop.getExitBlock();
     IRBuilder<> builder(preheader->getTerminator());
     SCEVExpander expander(m_evolution, m_function.getParent()->getDataLayout(), "causeway.simd");
-    const auto expand = [&](const matrix_place& place) -> Value* {
-        return place.start ? expander.expandCodeFor(place.start, builder.getPtrTy(), preheader->getTerminator())
-                           : nullptr;
+    const auto expand = [&](const matrix_operand& operand) -> Value* {
+        return operand.start ? expander.expandCodeFor(operand.start, builder.getPtrTy(), preheader->getTerminator())
+                             : nullptr;
     };
-    SmallVector<matrix_addresses, 2> places;
+    SmallVector<matrix_addresses, 2> addresses;
     for (const matrix_statement& s : nest->statements) {
-        for (const matrix_place* place : {&s.target, &s.left, &s.right})
-            if (place->start && !expander.isSafeToExpandAt(place->start, preheader->getTerminator())) return false;
-        places.push_back({expand(s.target), expand(s.left), expand(s.right)});
+        for (const matrix_operand* operand : {&s.target, &s.left, &s.right})
+            if (operand->start && !expander.isSafeToExpandAt(operand->start, preheader->getTerminator())) return false;
+        addresses.push_back({expand(s.target), expand(s.left), expand(s.right)});
     }
     const uint64_t size = side * side * (nest->element->isFloatTy() ? 4 : 8);
     bool always = false;
-    Value* overlaps = overlap(builder, places, size, always);
+    Value* overlaps = overlap(builder, addresses, size, always);
     set_property(loop, seen_property);
     if (always) {
         m_report.left(loop, "Overlap", "a matrix is read and written");
@@ -140,7 +141,7 @@ bool work::replace(Loop& loop) {
     }
     builder.SetCurrentDebugLocation(nest->stores.back()->getDebugLoc());
     matrix_code code(builder, nest->element);
-    for (size_t i = 0; i < places.size(); ++i) code.compute(nest->statements[i], places[i]);
+    for (size_t i = 0; i < addresses.size(); ++i) code.compute(nest->statements[i], addresses[i]);
     code.store();
     use_wide_vectors();
     if (overlaps) {
