@@ -89,7 +89,7 @@ class pool {
     /// A child of a task goes before what waits in an inbox: a wait then finds what its own task spawned, and stacks
     /// stay as flat as the recursion is.
     void make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child = false);
-    /// Runs so many tasks, if there is a place for the caller and work is found.
+    /// Runs so many tasks, if a worker slot is free for the caller and work is found.
     void work_off(std::uint64_t surplus);
     /// Sleeps as long as others make the tasks of a group fewer.
     static void let_catch_up(task_group& group);

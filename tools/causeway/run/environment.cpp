@@ -288,15 +288,15 @@ long syscall(long number, ...) noexcept {
     case SYS_getppid: return same(found, CAUSEWAY_CALLER);
     case SYS_clock_gettime:
     case SYS_gettimeofday: {
-        auto* const place = reinterpret_cast<timespec*>(words[number == SYS_clock_gettime ? 1 : 0]);
-        if (place == nullptr || !asks(CAUSEWAY_CALLER)) return found;
-        const timespec own = found == 0 ? *place : timespec{};
-        const long code = result_of_rank_0(found, place, sizeof *place);
+        auto* const result = reinterpret_cast<timespec*>(words[number == SYS_clock_gettime ? 1 : 0]);
+        if (result == nullptr || !asks(CAUSEWAY_CALLER)) return found;
+        const timespec own = found == 0 ? *result : timespec{};
+        const long code = result_of_rank_0(found, result, sizeof *result);
         const auto in_ns = [](const timespec& time) {
             return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
         };
         if (number == SYS_clock_gettime && found == 0 && code == 0)
-            causeway_run::note_time(static_cast<clockid_t>(words[0]), in_ns(own), in_ns(*place));
+            causeway_run::note_time(static_cast<clockid_t>(words[0]), in_ns(own), in_ns(*result));
         return code;
     }
     case SYS_getrandom:

@@ -41,52 +41,52 @@ extern "C" {
 
 int causeway_run_error_output() { return kept_error_output; }
 
-time_t time(time_t* place) noexcept {
+time_t time(time_t* result) noexcept {
     static auto* const ask = next<time_t(time_t*)>("time");
     const auto now = same(ask(nullptr), CAUSEWAY_CALLER);
-    if (place != nullptr) *place = now;
+    if (result != nullptr) *result = now;
     return now;
 }
 
-// By its name for the linker: headers say that nobody calls it without a place, and programs do.
-int time_of_day(timeval* place, void* zone) noexcept asm("gettimeofday");
-int time_of_day(timeval* place, void* zone) noexcept {
+// By its name for the linker: headers say that nobody calls it without memory for its result, and programs do.
+int time_of_day(timeval* result, void* zone) noexcept asm("gettimeofday");
+int time_of_day(timeval* result, void* zone) noexcept {
     static auto* const ask = next<int(timeval*, void*)>("gettimeofday");
-    const int code = ask(place, zone);
-    if (code == 0 && place != nullptr) *place = same(*place, CAUSEWAY_CALLER);
+    const int code = ask(result, zone);
+    if (code == 0 && result != nullptr) *result = same(*result, CAUSEWAY_CALLER);
     return code;
 }
 
-int clock_gettime(clockid_t which, timespec* place) noexcept {
+int clock_gettime(clockid_t which, timespec* result) noexcept {
     static auto* const ask = next<int(clockid_t, timespec*)>("clock_gettime");
-    const int code = ask(which, place);
+    const int code = ask(which, result);
     if (code != 0 || !is_programs(CAUSEWAY_CALLER) || waits_in_python(CAUSEWAY_CALLER)) return code;
-    const auto own = *place;
-    take_of_rank_0(place, sizeof *place);
+    const auto own = *result;
+    take_of_rank_0(result, sizeof *result);
     const auto in_ns = [](const timespec& time) { return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec; };
-    causeway_run::note_time(which, in_ns(own), in_ns(*place));
+    causeway_run::note_time(which, in_ns(own), in_ns(*result));
     return code;
 }
 
-int timespec_get(timespec* place, int base) noexcept {
+int timespec_get(timespec* result, int base) noexcept {
     static auto* const ask = next<int(timespec*, int)>("timespec_get");
-    const int code = ask(place, base);
-    if (code != 0) *place = same(*place, CAUSEWAY_CALLER);
+    const int code = ask(result, base);
+    if (code != 0) *result = same(*result, CAUSEWAY_CALLER);
     return code;
 }
 
-clock_t times(tms* place) noexcept {
+clock_t times(tms* result) noexcept {
     static auto* const ask = next<clock_t(tms*)>("times");
-    const auto now = same(ask(place), CAUSEWAY_CALLER);
-    if (place != nullptr) *place = same(*place, CAUSEWAY_CALLER);
+    const auto now = same(ask(result), CAUSEWAY_CALLER);
+    if (result != nullptr) *result = same(*result, CAUSEWAY_CALLER);
     return now;
 }
 
-int resource_usage(int of, rusage* place) noexcept asm("getrusage"); // declared with an enumeration in C++
-int resource_usage(int of, rusage* place) noexcept {
+int resource_usage(int of, rusage* result) noexcept asm("getrusage"); // declared with an enumeration in C++
+int resource_usage(int of, rusage* result) noexcept {
     static auto* const ask = next<int(int, rusage*)>("getrusage");
-    const int code = ask(of, place);
-    if (code == 0) *place = same(*place, CAUSEWAY_CALLER);
+    const int code = ask(of, result);
+    if (code == 0) *result = same(*result, CAUSEWAY_CALLER);
     return code;
 }
 
