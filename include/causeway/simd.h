@@ -107,9 +107,7 @@ CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_load(const float* from) {
     __builtin_memcpy(&m, from, sizeof m);
     return m;
 }
-CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float* to) {
-    __builtin_memcpy(to, &m, sizeof m);
-}
+CAUSEWAY_SIMD_FUNCTION void causeway_mat4_store(causeway_mat4 m, float* to) { __builtin_memcpy(to, &m, sizeof m); }
 #endif
 
 CAUSEWAY_SIMD_FUNCTION causeway_mat4 causeway_mat4_transpose(causeway_mat4 m) { return CAUSEWAY_MAT4_TRANSPOSED(m); }

@@ -111,8 +111,8 @@ int fseeko64(FILE* file, off64_t offset, int from) {
 void* aligned_alloc(size_t alignment, size_t size) noexcept {
     if (memory_point.fails_with_errno(__builtin_return_address(0))) return nullptr;
 #if defined __clang__ && (defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__)
-    // Clang links the sanitizer into this executable, so that the next aligned_alloc is the C library's, whose memory the
-    // sanitizer's free() refuses.
+    // Clang links the sanitizer into this executable, so that the next aligned_alloc is the C library's, whose memory
+    // the sanitizer's free() refuses.
     void* memory = nullptr;
     const int code = posix_memalign(&memory, alignment, size);
     if (code != 0) errno = code;
