@@ -11,7 +11,7 @@ target_include_directories(tasks_tests SYSTEM PRIVATE ${CAUSEWAY_HWLOC_HEADERS})
 target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks ${CAUSEWAY_HWLOC_LIBRARY}
   GTest::gmock GTest::gtest_main)
 causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=-stepped.*)
-causeway_test(tasks.stepped LABEL unit RUNTIME none TIMEOUT 600 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
+causeway_test(tasks.stepped LABEL unit RUNTIME none TIMEOUT 1500 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
 
 if(TARGET causeway_program)
   causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 60
