@@ -38,4 +38,5 @@ foreach(test processes status json vendors overrun groups image page timeline)
 endforeach()
 if(TARGET causeway_paper)
   study_test(paper)
+  set_tests_properties(study.paper PROPERTIES TIMEOUT 1800) # most of it is steps, of which a busy machine does few
 endif()

@@ -260,7 +260,7 @@ def test_paper(given):
     """Every figure and table has its rows, and every finding a verdict."""
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "paper.json"
-        run(given, "--paper", "--seconds", "0.001", "-o", path, "--page", path.with_suffix(".html"))
+        run(given, "--paper", "--seconds", "0.001", "-o", path, "--page", path.with_suffix(".html"), timeout=1740)
         told = json.loads(path.read_text())
         page = path.with_suffix(".html").read_text()
     figures = {row["figure"] for row in told["rows"]}

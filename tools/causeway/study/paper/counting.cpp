@@ -77,7 +77,7 @@ std::function<bool(const std::string&)> kernel_places() {
 
 } // namespace
 
-int count_launches(std::size_t nth, std::uint64_t most, int report) {
+int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int report) {
     const auto found = all_devices();
     if (nth >= found.size()) throw std::runtime_error("there is no such device");
     device on(found[nth].first, found[nth].second);
@@ -89,12 +89,11 @@ int count_launches(std::size_t nth, std::uint64_t most, int report) {
         once(); // compiles
         once();
         auto counted = count_instructions(once, most, is_kernel);
-        // The fewer hold the fewer waits for the driver's thread. On a busy machine waits alone may be too many.
-        for (int look = 1; look < (counted.is_whole ? 2 : 8) && counted.kernel < most / 2; ++look) {
-            const auto again = count_instructions(once, most, is_kernel);
-            if (again.is_whole && (!counted.is_whole || again.all < counted.all)) counted = again;
-        }
         if (!counted.is_whole || counted.kernel == 0) continue; // too long, or in threads that take no signals
+        for (unsigned look = 1; look < looks; ++look) {
+            const auto again = count_instructions(once, most, is_kernel);
+            if (again.is_whole && again.all < counted.all) counted = again; // the fewer hold the fewer waits
+        }
         const auto line = launch.figure + "|" + launch.of.name + "|" + launch.x + "|" +
                           std::to_string(counted.all - nothing) + "|" + std::to_string(counted.kernel) + "\n";
         if (write(report, line.data(), line.size()) != static_cast<ssize_t>(line.size())) return 1;
@@ -105,14 +104,16 @@ int count_launches(std::size_t nth, std::uint64_t most, int report) {
 void count_figures(std::size_t nth, const std::string& device, const effort& spent, rows& all) {
     std::FILE* const lines = std::tmpfile();
     if (lines == nullptr) throw std::runtime_error("there is no temporary file");
-    const std::string device_number = std::to_string(nth), most = spent.seconds < 0.01 ? "20000" : "1000000",
-                      report = std::to_string(fileno(lines));
+    const bool is_hasty = spent.seconds < 0.01;
+    const std::string device_number = std::to_string(nth), most = is_hasty ? "30000" : "1000000",
+                      looks = is_hasty ? "1" : "2", report = std::to_string(fileno(lines));
     const pid_t process = fork();
     if (process == 0) {
         // A second thread would wait in loops, whose number says nothing.
         for (const auto* const name : {"POCL_MAX_PTHREAD_COUNT", "POCL_CPU_MAX_CU_COUNT", "DPCPP_CPU_NUM_CUS"})
             setenv(name, "1", 1);
-        execl("/proc/self/exe", "paper-study", "--count", device_number.c_str(), most.c_str(), report.c_str(), nullptr);
+        execl("/proc/self/exe", "paper-study", "--count", device_number.c_str(), most.c_str(), looks.c_str(),
+              report.c_str(), nullptr);
         _exit(127);
     }
     int status = -1;

@@ -13,7 +13,8 @@ namespace paper {
 /// std::runtime_error where that cannot be done.
 void count_figures(std::size_t nth, const std::string& device, const effort& spent, rows& all);
 
-/// What that process does: writes a line for each launch to `report`.
-int count_launches(std::size_t nth, std::uint64_t most, int report);
+/// What that process does: writes a line to `report` for each launch of at most `most` instructions in its kernel, the
+/// fewest of so many looks.
+int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int report);
 
 } // namespace paper

@@ -168,7 +168,7 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
 int main(int count, char** words) {
     paper::effort spent;
     std::string output, page, frame;
-    const bool counts = count == 5 && std::strcmp(words[1], "--count") == 0;
+    const bool counts = count == 6 && std::strcmp(words[1], "--count") == 0;
     for (int i = 1; i < count && !counts; ++i) {
         if (std::strcmp(words[i], "--seconds") == 0 && i + 1 < count) {
             spent.seconds = std::atof(words[++i]);
@@ -187,7 +187,7 @@ int main(int count, char** words) {
     try {
         if (counts)
             return paper::count_launches(std::strtoul(words[2], nullptr, 10), std::strtoul(words[3], nullptr, 10),
-                                         std::atoi(words[4]));
+                                         static_cast<unsigned>(std::atoi(words[4])), std::atoi(words[5]));
         const int status = measure(spent, output, page, frame);
         std::fflush(stdout);
         std::_Exit(status); // drivers have nothing to do any more

@@ -29,10 +29,11 @@ struct range {
 // What a signal's handler may touch.
 std::vector<range> ranges; ///< unchanged while there are steps
 std::atomic<bool> steps{false};
-std::atomic<std::uint64_t> all_left{0}, kernel_steps{0};
+std::atomic<std::uint64_t> all_left{0}, kernel_left{0};
 thread_local std::size_t last_range = 0;
 
 constexpr greg_t trap_flag = 0x100;
+constexpr std::uint64_t waits_per_instruction = 100; ///< a bound alone: a busy machine lets a thread wait in loops
 
 bool is_in_kernel(std::uint64_t address) {
     if (address >= ranges[last_range].begin && address < ranges[last_range].end) return ranges[last_range].is_kernel;
@@ -47,9 +48,9 @@ void stepped(int, siginfo_t*, void* where) {
         registers[REG_EFL] &= ~trap_flag;
         return;
     }
-    if (is_in_kernel(static_cast<std::uint64_t>(registers[REG_RIP])))
-        kernel_steps.fetch_add(1, std::memory_order_relaxed);
     if (all_left.fetch_sub(1, std::memory_order_relaxed) == 1) steps = false;
+    if (!is_in_kernel(static_cast<std::uint64_t>(registers[REG_RIP]))) return;
+    if (kernel_left.fetch_sub(1, std::memory_order_relaxed) == 1) steps = false;
 }
 
 void begin(int, siginfo_t*, void* where) { static_cast<ucontext_t*>(where)->uc_mcontext.gregs[REG_EFL] |= trap_flag; }
@@ -86,8 +87,9 @@ instruction_count count_instructions(const std::function<void()>& work, std::uin
     take(SIGTRAP, stepped);
     take(SIGUSR2, begin);
     const auto process = getpid(), own = static_cast<pid_t>(syscall(SYS_gettid));
-    all_left = most;
-    kernel_steps = 0;
+    const auto most_of_all = waits_per_instruction * most;
+    all_left = most_of_all;
+    kernel_left = most;
     steps = true;
     for (const auto& each : std::filesystem::directory_iterator("/proc/self/task")) {
         const auto thread = static_cast<pid_t>(std::stol(each.path().filename().string()));
@@ -96,7 +98,7 @@ instruction_count count_instructions(const std::function<void()>& work, std::uin
     syscall(SYS_tgkill, process, own, SIGUSR2);
     work();
     const bool is_whole = steps.exchange(false);
-    return {most - all_left, kernel_steps, is_whole};
+    return {most_of_all - all_left, most - kernel_left, is_whole};
 }
 
 #else
