@@ -87,6 +87,11 @@ matrix_code::rows matrix_code::by_rows(const matrix_statement& statement, const 
     return sums;
 }
 
+void matrix_code::read_rows(const matrix_statement& statement, const matrix_addresses& at) {
+    if (m_element->isFloatTy() && statement.has_product && !statement.right.transposed)
+        for (unsigned k = 0; k < side; ++k) load(m_row, at.right, k);
+}
+
 void matrix_code::compute(const matrix_statement& statement, const matrix_addresses& at) {
     m_builder.setFastMathFlags(statement.arithmetic);
     if (m_element->isFloatTy())

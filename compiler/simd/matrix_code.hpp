@@ -23,6 +23,9 @@ class matrix_code {
   public:
     matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element);
 
+    /// To be called for all statements first: of a matrix that is read whole before its rows, the compiler takes the
+    /// rows by shuffles, where a load that repeats a row costs none.
+    void read_rows(const matrix_statement& statement, const matrix_addresses& at);
     /// Reads and computes; nothing is written before store().
     void compute(const matrix_statement& statement, const matrix_addresses& at);
     void store();
