@@ -8,6 +8,7 @@
 #include "loop_vectoriser.hpp"
 #include "remainder.hpp"
 #include "report.hpp"
+#include "short_rows.hpp"
 #include "vector_functions.hpp"
 
 #include <llvm/Analysis/LoopAccessAnalysis.h>
@@ -56,6 +57,8 @@ class work {
     bool take(Loop& loop);
     bool take_short(Loop& loop, const loop_shape& shape);
     bool take_long(Loop& loop, const loop_shape& shape);
+    short_rows clone_rows(Loop& loop, unsigned longest, unsigned multiple);
+    bool take_rows(short_rows& rows, const loop_shape& shape, bool pads);
     const char* vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors);
     void take_back_promises();
 
@@ -98,6 +101,15 @@ bool is_long_by_profile(Loop& loop, unsigned lanes) {
     return estimate && *estimate >= long_in_vectors * lanes;
 }
 
+// Without checks at run time.
+bool is_independent(const LoopAccessInfo& accesses) {
+    return accesses.canVectorizeMemory() && accesses.getDepChecker().isSafeForAnyVectorWidth() &&
+           !accesses.getRuntimePointerChecking()->Need && accesses.getPSE().getPredicate().isAlwaysTrue();
+}
+
+// The compiler takes so many vectors at once, so that shorter rows never reach its vector loop.
+constexpr unsigned vectors_of_short_rows = 4;
+
 // Whole vectors first, where the vector loop takes several at once, then one masked. Says what became of `loop`.
 const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors) {
     remainder::promise_independence(loop);
@@ -117,6 +129,34 @@ const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned masked_w
                                                                 : ", the rest by single vectors";
 }
 
+short_rows work::clone_rows(Loop& loop, unsigned longest, unsigned multiple) {
+    m_vectoriser.prepare(*loop.getParentLoop());
+    const short_rows rows = clone_for_short_rows(loop, longest, multiple, m_vectoriser.loops(),
+                                                 m_vectoriser.evolution(), m_vectoriser.dominators());
+    if (!rows) return rows;
+    m_vectoriser.accesses().clear();
+    m_vectoriser.prepare(*loop.getParentLoop());
+    m_vectoriser.prepare(*rows.nest);
+    remainder::promise_independence(*rows.row);
+    return rows;
+}
+
+// False if nothing becomes of them, and their nest does not run.
+bool work::take_rows(short_rows& rows, const loop_shape& shape, bool pads) {
+    const unsigned half = shape.lanes / 2;
+    if (short_rows shortest = !pads && half >= 4 ? clone_rows(*rows.row, half, 1) : short_rows()) {
+        if (m_vectoriser.vectorise(*shortest.row, half, 1, true))
+            hoist_masks(shortest, m_vectoriser.evolution());
+        else
+            close_gate(shortest);
+    }
+    const split_loop vectors{nullptr, nullptr, nullptr, nullptr, shape.lanes, vectors_of_short_rows * shape.lanes};
+    const bool taken = pads ? m_vectoriser.vectorise(*rows.row, shape.lanes, 1, false)
+                            : vectorise_rest(*rows.row, vectors, shape.lanes, !shape.reduces) != nullptr;
+    taken ? hoist_masks(rows, m_vectoriser.evolution()) : close_gate(rows);
+    return taken;
+}
+
 bool work::take_long(Loop& loop, const loop_shape& shape) {
     if (is_long_by_profile(loop, shape.lanes)) {
         m_report.left(loop, "Profile", "its profile says that it is long, and the rest a small part of it");
@@ -126,6 +166,16 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
     const bool may_wrap = m_vectoriser.evolution()
                               .getUnsignedRangeMax(m_vectoriser.evolution().applyLoopGuards(back_edges, &loop))
                               .isMaxValue();
+    // A masked store is not forwarded to a load that follows soon, as in a loop in place that runs again on a short
+    // array.
+    const bool pads = m_padded && !shape.reduces && !shape.backwards;
+    const bool masks = pads || !shape.in_place;
+    short_rows rows;
+    if (shape.trip_count == 0 && masks && loop.getParentLoop() &&
+        is_independent(m_vectoriser.accesses().getInfo(loop))) {
+        rows = clone_rows(loop, vectors_of_short_rows * shape.lanes, pads ? shape.lanes : 1);
+        back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
+    }
     peeled_loop peeled;
     if (shape.trip_count == 0 && shape.stores && !shape.reduces && !shape.backwards) {
         peeled = peel_to_cache_line(loop, m_vectoriser.accesses().getInfo(loop), shape.lanes, m_vectoriser.loops(),
@@ -137,24 +187,24 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
             back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
         }
     }
-    // A masked store is not forwarded to a load that follows soon, as in a loop in place that runs again on a short
-    // array.
-    const bool pads = m_padded && !shape.reduces && !shape.backwards;
-    const bool masks = pads || !shape.in_place;
     if (!m_vectoriser.vectorise(loop, masks ? epilogue::scalar : epilogue::compilers_choice)) {
         if (peeled) close_gate(peeled);
+        if (rows) close_gate(rows);
         m_report.left(loop, "NotVectorised",
                       "the compiler does not vectorise it (-Rpass-analysis=loop-vectorize says why)");
-        return false;
+        return peeled || rows;
     }
     if (peeled) {
         remainder::promise_independence(*peeled.ahead);
         m_vectoriser.vectorise(*peeled.ahead, shape.lanes, 1, true);
     }
-    const char* aligned = peeled ? ", aligned where it is long" : "";
+    const bool has_rows = rows && take_rows(rows, shape, pads);
+    const std::string elsewhere = (Twine(peeled ? ", aligned where it is long" : "") +
+                                   (has_rows ? ", short rows in a nest of their own" : ""))
+                                      .str();
     if (!masks) {
         if (peeled)
-            m_report.done(loop, "Aligned", Twine("the compiler's vectors") + aligned);
+            m_report.done(loop, "Aligned", Twine("the compiler's vectors") + elsewhere);
         else
             m_report.left(
                 loop, "InPlace",
@@ -184,18 +234,21 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
         became = vectorise_rest(*rest, split, masked_width, whole_vectors);
     }
     if (became)
-        m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became + aligned);
+        m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became + elsewhere);
     else
         m_report.left(loop, "Form", "the form of what is left is not known");
     return true;
 }
 
+bool let_go(Loop& loop) {
+    if (!has_property(loop, kept_property)) return false;
+    remove_property(loop, kept_property);
+    remove_property(loop, "llvm.loop.unroll.disable");
+    return true;
+}
+
 bool work::take(Loop& loop) {
-    const bool kept = has_property(loop, kept_property);
-    if (kept) {
-        remove_property(loop, kept_property);
-        remove_property(loop, "llvm.loop.unroll.disable");
-    }
+    const bool kept = let_go(loop);
     m_vectoriser.prepare(loop);
     const loop_shape shape = examine(loop, m_vectoriser.evolution(), m_vectoriser.dominators(), m_vectoriser.target());
     if (shape.why_not) {
@@ -213,9 +266,12 @@ void work::take_back_promises() {
 
 bool work::run() {
     SmallVector<Loop*, 16> innermost;
-    for (Loop* loop : m_vectoriser.loops().getLoopsInPreorder())
-        if (loop->isInnermost()) innermost.push_back(loop);
     bool changed = false;
+    for (Loop* loop : m_vectoriser.loops().getLoopsInPreorder())
+        if (loop->isInnermost())
+            innermost.push_back(loop);
+        else
+            changed |= let_go(*loop);
     for (Loop* loop : innermost) changed |= take(*loop);
     if (changed) take_back_promises();
     return changed;

@@ -88,6 +88,26 @@ bool asks_for_unrolling(const Loop& loop) {
            has_property(loop, "llvm.loop.unroll.count") || has_property(loop, "llvm.loop.unroll.disable");
 }
 
+void keep(Loop& loop) {
+    set_property(loop, "llvm.loop.unroll.disable");
+    set_property(loop, kept_property);
+}
+
+// Rows of one length, known at run time: full_vectors makes a nest for short ones, which has to be there still.
+bool is_around_rows(const Loop& loop, LoopStandardAnalysisResults& known) {
+    const unsigned trip_count = known.SE.getSmallConstantTripCount(&loop);
+    if (trip_count == 0 || trip_count > longest_unrolled || loop.getSubLoops().size() != 1 || asks_for_unrolling(loop))
+        return false;
+    Loop& row = *loop.getSubLoops().front();
+    if (!row.isInnermost() || known.SE.getSmallConstantTripCount(&row) != 0 || uses_local_arrays(loop)) return false;
+    const loop_shape shape = examine(row, known.SE, known.DT, known.TTI);
+    if (shape.why_not || shape.in_place || !known.SE.isLoopInvariant(known.SE.getBackedgeTakenCount(&row), &loop))
+        return false;
+    const LoopAccessInfo accesses(&row, &known.SE, &known.TTI, &known.TLI, &known.AA, &known.DT, &known.LI);
+    return accesses.canVectorizeMemory() && accesses.getDepChecker().isSafeForAnyVectorWidth() &&
+           !accesses.getRuntimePointerChecking()->Need;
+}
+
 } // namespace
 
 bool is_short(unsigned trip_count, unsigned lanes) {
@@ -96,6 +116,7 @@ bool is_short(unsigned trip_count, unsigned lanes) {
 
 PreservedAnalyses kept_loops::run(Loop& loop, LoopAnalysisManager&, LoopStandardAnalysisResults& known, LPMUpdater&) {
     const Function& function = *loop.getHeader()->getParent();
+    if (!loop.isInnermost() && !function.hasOptSize() && is_around_rows(loop, known)) keep(loop);
     const unsigned trip_count = loop.isInnermost() ? known.SE.getSmallConstantTripCount(&loop) : 0;
     if (function.hasOptSize() || trip_count < shortest || trip_count > longest_unrolled)
         return PreservedAnalyses::all();
@@ -125,8 +146,7 @@ PreservedAnalyses kept_loops::run(Loop& loop, LoopAnalysisManager&, LoopStandard
         report.left(loop, "Dependence", "iterations may depend on each other by memory");
         return PreservedAnalyses::all();
     }
-    set_property(loop, "llvm.loop.unroll.disable");
-    set_property(loop, kept_property);
+    keep(loop);
     return PreservedAnalyses::all();
 }
 

@@ -215,6 +215,22 @@
         long w = n < 8 ? 1 : n / 8;                                                                                    \
         for (long r = 0; r < n / w; ++r)                                                                               \
             for (long i = 0; i < w; ++i) c[r * w + i] = a[r * w + i] + b[i];                                           \
+    }                                                                                                                  \
+    KERNEL(five_rows_##T) {                                                                                            \
+        RESTRICTED(T);                                                                                                 \
+        const long w = n / 5;                                                                                          \
+        for (int r = 0; r < 5; ++r)                                                                                    \
+            for (long i = w - 1; i >= 0; --i)                                                                          \
+                if (a[r * w + i] > 1) c[r * w + i] = a[r * w + i] * b[i];                                              \
+    }                                                                                                                  \
+    KERNEL(sum_of_rows_##T) {                                                                                          \
+        RESTRICTED(T);                                                                                                 \
+        const long w = n % 71 + 1;                                                                                     \
+        for (long r = 0; r < n / w; ++r) {                                                                             \
+            T s = (T)r;                                                                                                \
+            for (long i = 0; i < w; ++i) s += a[r * w + i] * b[i];                                                     \
+            c[r] = s;                                                                                                  \
+        }                                                                                                              \
     }
 
 #define INTEGER_LOOPS(T)                                                                                               \
@@ -305,7 +321,8 @@
         ROW(either_##T, T), ROW(neighbours_##T, T), ROW(one_factor_##T, T), ROW(constant_##T, T), ROW(counted_##T, T), \
         ROW(halves_##T, T), ROW(every_third_##T, T), ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T), \
         ROW(largest_##T, T), ROW(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T),                        \
-        ROW(index_after_##T, T), ROW(until_##T, T), ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T),
+        ROW(index_after_##T, T), ROW(until_##T, T), ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T),        \
+        ROW(five_rows_##T, T), ROW(sum_of_rows_##T, T),
 #define INTEGER_ROW(T) ROW(bits_##T, T), ROW(divide_##T, T), ROW(shift_##T, T),
 #define FLOATING_ROW(T) ROW(root_##T, T), ROW(divide_##T, T), ROW(call_##T, T),
 #define MIXED_ROW(T, U)                                                                                                \

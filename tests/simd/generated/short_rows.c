@@ -7,6 +7,7 @@
 // TARGET size = -Os -march=sapphirerapids
 
 // wide: remark: 31 iterations are 2 steps of 16 lanes, the last one masked [-Rpass=causeway-simd]
+// wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step, aligned where it is long, short rows in a nest of their own
 // avx512: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
 // avx2: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
 // sse: remark: the target has no masked access for the type of an element [-Rpass-missed=causeway-simd]
@@ -53,4 +54,19 @@ float strict_sum(const float *y) {
     for (int k = 0; k < 31; k++)
         x = x + y[k];
     return x;
+}
+
+// Rows of one length, known at run time: short ones have a nest of their own, whose mask is made before it.
+// wide-LABEL: {{^}}rows_of_one_length:
+// wide: cmpq $65, %
+// wide: cmpl $7, %
+// wide: vpcmp{{.*}}ymm{{.*}}, %k1
+// wide: vmovups %ymm{{[0-9]+}}, (%rdi) {%k1}
+// wide-NOT: vpcmp
+// wide: vmovups %ymm{{[0-9]+}}, 3840(%rdi) {%k1}
+// wide: retq
+void rows_of_one_length(float *restrict c, const float *a, const float *b, long n) {
+    for (int r = 0; r < 16; r++)
+        for (long i = 0; i < n; i++)
+            c[r * 64 + i] = a[r * 64 + i] + b[r * 64 + i];
 }
