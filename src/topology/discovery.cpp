@@ -46,13 +46,18 @@ void read_distances(hwloc_topology_t topology, machine& made) {
     hwloc_distances_release(topology, found);
 }
 
+/// What has a worker: a core, or a hardware thread where the system tells of no cores.
+hwloc_obj_type_t kind_of_core(hwloc_topology_t topology) {
+    return hwloc_get_nbobjs_by_type(topology, HWLOC_OBJ_CORE) > 0 ? HWLOC_OBJ_CORE : HWLOC_OBJ_PU;
+}
+
 void read_caches(hwloc_topology_t topology, machine& made) {
     for (const auto type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_L1CACHE}) {
         const auto cache = hwloc_get_obj_by_type(topology, type, 0);
         if (!cache || cache->attr->cache.size == 0) continue;
         made.cache_bytes = cache->attr->cache.size;
         made.cores_per_cache = static_cast<unsigned>(
-            std::max(1, hwloc_get_nbobjs_inside_cpuset_by_type(topology, cache->cpuset, HWLOC_OBJ_CORE)));
+            std::max(1, hwloc_get_nbobjs_inside_cpuset_by_type(topology, cache->cpuset, kind_of_core(topology))));
         return;
     }
     made.cache_bytes = 1u << 20; // a synthetic machine need not have caches
@@ -66,7 +71,8 @@ machine read(hwloc_topology_t topology, std::string name) {
             made.nodes.push_back({node->os_index, node->attr->numanode.local_memory, {}});
     if (made.nodes.empty()) made.nodes.push_back({0, 0, {}});
     const auto allowed = hwloc_topology_get_allowed_cpuset(topology);
-    for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_CORE, core));) {
+    const auto kind = kind_of_core(topology);
+    for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology, kind, core));) {
         if (!hwloc_bitmap_intersects(core->cpuset, allowed)) continue;
         const auto first = static_cast<unsigned>(hwloc_bitmap_first(core->cpuset));
         // A core beside several nodes (memory of two kinds) belongs to the first of them.

@@ -68,6 +68,13 @@ TEST(machine, has_cores_beside_the_first_of_several_memories_and_none_beside_the
     EXPECT_EQ(read.cores.size(), 6u);
 }
 
+TEST(machine, whose_cores_nobody_tells_of_has_one_for_each_hardware_thread) {
+    const auto machine = described_machine("node:4 l3:1(size=6MB) pu:2");
+    EXPECT_EQ(machine.cores.size(), 8u);
+    EXPECT_EQ(machine.nodes[3].cores.size(), 2u);
+    EXPECT_EQ(machine.cores_per_cache, 2u);
+}
+
 TEST(machine, that_nobody_can_read_is_refused) {
     EXPECT_THROW((void)described_machine("nowhere.xml"), transfer_error);
     EXPECT_THROW((void)described_machine("a machine of words"), transfer_error);
