@@ -17,10 +17,10 @@ root = here.parent.parent
 budget = ("--budget", "10m")
 
 
-def run(given, *words, status=0, timeout=840, begin_with=()):
+def run(given, *words, status=0, timeout=840, begin_with=(), stdin=None):
     """Runs `causeway study` with these words on the runtime of the test."""
     command = [given.run_with, given.runtime, "--", *begin_with, given.program, "study", *map(str, words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=timeout, stdin=stdin)
     if done.returncode == 77:
         sys.exit(77)
     assert done.returncode == status, f"status {done.returncode}\n{done.stdout}\n{done.stderr}"
@@ -167,6 +167,17 @@ def test_replay(given):
     for finding in process["findings"]:
         assert finding["sentence"] and finding["figure"] and finding["sure"] in ("sure", "likely", "not sure")
     assert "in other ways" in done.stdout and done.stdout.count("done") == 1  # it ran twice
+
+
+def test_input(given):
+    """The run that records launches reads the file that the first one read."""
+    with tempfile.TemporaryFile("w+") as file:
+        file.write("a line before\ngo\n")
+        file.flush()
+        file.seek(len("a line before\n"))
+        program = ("sh", "-c", "read -r word && test $word = go && exec \"$@\"", "sh", given.vectors)
+        study, _ = study_of(given, *program, options=("--budget", "1s", "--launches", "1"), stdin=file)
+    assert len(study["processes"][0]["launches"]) == 1
 
 
 def test_vendors(given):

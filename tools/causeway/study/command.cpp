@@ -228,6 +228,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     const temporary_folder folder("causeway-study");
     lifetime of;
     int status = 0;
+    const auto input = ::lseek(STDIN_FILENO, 0, SEEK_CUR);
     {
         const platform_environment as_platform(folder.path(), {});
         of.begin = now();
@@ -251,6 +252,7 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     const bandwidth limit{machine.at("read_gb_per_s"), machine.at("copy_gb_per_s"), machine.at("triad_gb_per_s")};
     for (const auto& each : processes) study["processes"].push_back(digest(each, of, processes.size() == 1, limit));
     const bool tries = budget > 0 || typed.exhaustive;
+    if (tries && input >= 0) ::lseek(STDIN_FILENO, input, SEEK_SET); // a file: the second run reads the same
     for (auto& process : study["processes"]) {
         process["launches"] = tries && &process == &study["processes"].front()
                                   ? try_launches(process, typed, budget, program)
