@@ -3,6 +3,7 @@
 #include "base/box_geometry.hpp"
 #include "platform/enqueue.hpp"
 #include "platform/entry_points.hpp"
+#include "platform/first_launch.hpp"
 #include "platform/kernel.hpp"
 #include "platform/remote_answer.hpp"
 
@@ -22,11 +23,13 @@ struct launch {
     cl_uint dimensions;
     std::optional<std::array<size_t, 3>> offset, local;
     std::array<size_t, 3> global;
+    std::shared_ptr<first_launch> first = {};
     ref<_cl_kernel> held = {};
     std::shared_ptr<driver_object<cl_kernel>> later = {};
     std::vector<ref<_cl_mem>> memory = {};
 
     void detach() {
+        first.reset();
         const std::lock_guard lock(kernel.mutex);
         held = ref<_cl_kernel>(&kernel);
         for (const auto& use : kernel.uses()) memory.emplace_back(use.object);
@@ -41,7 +44,9 @@ struct launch {
         };
         if (later) return enqueue_raw(later->raw());
         const std::lock_guard lock(kernel.mutex);
-        return enqueue_raw(kernel.with_arguments(queue.where));
+        const cl_int code = enqueue_raw(kernel.with_arguments(queue.where));
+        if (first && event != nullptr && *event != nullptr) first_launch::keep_until_running(first, *event);
+        return code;
     }
 };
 
@@ -78,6 +83,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
         require(kernel.complete(), CL_INVALID_KERNEL_ARGS); // the driver may be one of another rank
         uses = kernel.uses();
     }
+    made.first = first_launch::of(kernel, queue, made.offset.has_value(), made.local, made.global);
     return enqueue({queue, type, CL_FALSE, count, list, event, uses}, std::move(made));
 }
 

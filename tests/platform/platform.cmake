@@ -41,6 +41,15 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.cluster.builds_in_turn LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 120
     COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=1 LD_PRELOAD=$<TARGET_FILE:builds_in_turn> $<TARGET_FILE:platform_tests>
             --gtest_filter=programs.*:spanning.*-*threads*)
+  # One of two ranks launches a kernel for the first time, and so compiles it; the other one's driver finds that.
+  add_library(launches_in_turn MODULE support/launches_in_turn.c)
+  target_compile_definitions(launches_in_turn PRIVATE _GNU_SOURCE)
+  target_link_libraries(launches_in_turn PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.cluster.launches_in_turn LABEL platform RUNTIME pocl PLATFORM ${platform_icd} RANKS 2 TIMEOUT 120
+    COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=1 CAUSEWAY_TEST_LOCKS=launches_in_turn.locks
+            LD_PRELOAD=$<TARGET_FILE:launches_in_turn> $<TARGET_FILE:unfinished_program>)
+  set_tests_properties(platform.cluster.launches_in_turn PROPERTIES
+    PASS_REGULAR_EXPRESSION "first launch of k3" FAIL_REGULAR_EXPRESSION "at the same time")
   # A link writes what an earlier one has left.
   add_library(lost_links MODULE support/lost_links.c)
   target_compile_definitions(lost_links PRIVATE _GNU_SOURCE)

@@ -31,13 +31,17 @@ int main(int count_of_words, char**) {
     for (cl_uint i = 0; i < count; ++i) {
         queues.push_back(clCreateCommandQueue(context, devices[i], 0, &code));
         buffers.push_back(clCreateBuffer(context, CL_MEM_READ_WRITE, items * sizeof(cl_float), nullptr, &code));
+        for (int j = 0; j < kernels; ++j)
+            made.push_back(clCreateKernel(program, ("k" + std::to_string(j)).c_str(), &code));
+    }
+    // Ranks meet where kernels are made; the launches of all may come at the same time.
+    for (cl_uint i = 0; i < count; ++i) {
         const cl_float zero = 0;
         if (code != CL_SUCCESS || clEnqueueFillBuffer(queues[i], buffers[i], &zero, sizeof zero, 0, items * sizeof zero,
                                                       0, nullptr, nullptr) != CL_SUCCESS)
             return 1;
         for (int j = 0; j < kernels; ++j) {
-            made.push_back(clCreateKernel(program, ("k" + std::to_string(j)).c_str(), &code));
-            auto* const kernel = made.back();
+            auto* const kernel = made[i * kernels + static_cast<cl_uint>(j)];
             if (clSetKernelArg(kernel, 0, sizeof buffers[i], &buffers[i]) != CL_SUCCESS ||
                 clEnqueueNDRangeKernel(queues[i], kernel, 1, nullptr, &items, nullptr, 0, nullptr, nullptr) !=
                     CL_SUCCESS)
