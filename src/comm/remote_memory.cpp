@@ -25,7 +25,7 @@ constexpr std::size_t largest_message = std::size_t{1} << 30;
 /// What a target that is slower than who writes has to keep.
 constexpr std::uint64_t most_messages = 4096;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-constexpr unsigned looks_without_pause = 20000;
+constexpr unsigned looks_without_pause = 20000, looks_for_a_look_at_processes = 1024;
 
 void check(const char* call, int code) {
     if (code == MPI_SUCCESS) return;
@@ -50,16 +50,6 @@ template <class Word> std::uint64_t change_word(word_operation what, Word* word,
         return compared;
     }
     return 0;
-}
-
-/// An earlier form, with MPI_Wait here and MPI_Improbe in the thread that serves, stopped for good with Open MPI 4.1.
-/// The cause is not known.
-void complete(MPI_Request& what) {
-    for (int is_over = 0;;) {
-        check("MPI_Test", PMPI_Test(&what, &is_over, MPI_STATUS_IGNORE));
-        if (is_over != 0) return;
-        ::sched_yield();
-    }
 }
 
 /// Programs wait for words that others put: those are stored whole.
@@ -90,7 +80,7 @@ struct remote_memory::request {
     int tag = 0; // of what follows or answers
 };
 
-remote_memory::remote_memory(const process_group& all, reach own, trouble fails)
+remote_memory::remote_memory(const process_group& all, const std::vector<bool>& far, reach own, trouble fails)
     : m_requests(process_group::duplicate(all.communicator())),
       m_payloads(process_group::duplicate(all.communicator())), m_answers(process_group::duplicate(all.communicator())),
       m_reach(std::move(own)), m_fails(std::move(fails)), m_sent(static_cast<std::size_t>(all.size())) {
@@ -100,12 +90,38 @@ remote_memory::remote_memory(const process_group& all, reach own, trouble fails)
     if (level != MPI_THREAD_MULTIPLE)
         throw transfer_error(status::invalid_operation,
                              "PEs on several nodes need MPI with MPI_THREAD_MULTIPLE, and this one has less");
+    m_watch.connect(all.all_gather(m_watch.address()), all.rank(), far);
     m_server = std::thread([this] { serve(); });
 }
 
 remote_memory::~remote_memory() {
     m_ends.store(true, std::memory_order_release);
     m_server.join();
+    m_watch.leave();
+}
+
+/// An earlier form, with MPI_Wait here and MPI_Improbe in the thread that serves, stopped for good with Open MPI 4.1.
+/// The cause is not known.
+void remote_memory::complete(MPI_Request& what) {
+    int is_over = 0;
+    for (unsigned looks = 1;; ++looks) {
+        const int code = PMPI_Test(&what, &is_over, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) look_for_dead(); // the better reason
+        check("MPI_Test", code);
+        if (is_over != 0) return;
+        if (looks % looks_for_a_look_at_processes == 0) look_for_dead();
+        ::sched_yield();
+    }
+}
+
+/// Whoever waits for a process waits in complete(), or is waited for by a process whose serving thread looks.
+void remote_memory::look_for_dead() {
+    if (m_is_looking.test_and_set(std::memory_order_acquire)) return; // another thread does
+    for (int rank = 0; rank < static_cast<int>(m_sent.size()); ++rank)
+        if (m_watch.is_gone(rank))
+            m_fails("PE " + std::to_string(rank) +
+                    " is gone: its process, on another node, ended without shmem_finalize, or that node is silent");
+    m_is_looking.clear(std::memory_order_release);
 }
 
 int remote_memory::new_tag() { return static_cast<int>(m_tags.fetch_add(1, std::memory_order_relaxed) % 32749 + 1); }
@@ -257,10 +273,12 @@ void remote_memory::serve() {
     };
     try {
         listen();
-        for (unsigned looks = 0;;) {
+        for (unsigned looks = 0, turns = 1;; ++turns) {
             int has_come = 0;
             MPI_Status facts;
-            check("MPI_Test", PMPI_Test(&next, &has_come, &facts));
+            const int code = PMPI_Test(&next, &has_come, &facts);
+            if (code != MPI_SUCCESS || turns % looks_for_a_look_at_processes == 0) look_for_dead();
+            check("MPI_Test", code);
             if (has_come != 0) {
                 looks = 0;
                 request what;

@@ -3,6 +3,7 @@
 // serves.
 #pragma once
 
+#include "comm/distant_watch.hpp"
 #include "comm/process_group.hpp"
 
 #include <atomic>
@@ -32,10 +33,12 @@ class remote_memory {
   public:
     /// Memory of this process for others, null if there is none of so many bytes. Called by the serving thread.
     using reach = std::function<std::byte*(std::uint32_t part, std::uint64_t offset, std::size_t bytes)>;
-    /// Told by the serving thread that messages fail, or ask for what is not there. Does not return.
+    /// Told, by any thread, that a process of another node has died, that messages fail, or ask for what is not there.
+    /// Does not return.
     using trouble = std::function<void(const std::string& why)>;
 
-    remote_memory(const process_group& all, reach own, trouble fails);
+    /// `far`: by rank, which ones are on other nodes.
+    remote_memory(const process_group& all, const std::vector<bool>& far, reach own, trouble fails);
     /// Every process has ended its calls, and so have the others theirs to this one.
     ~remote_memory();
     remote_memory(const remote_memory&) = delete;
@@ -52,6 +55,8 @@ class remote_memory {
     void tell(const remote_place& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
     /// All that this process has written and told is there.
     void quiet();
+    /// This process may end before the others do.
+    void leave() { m_watch.leave(); }
 
   private:
     struct request;
@@ -65,12 +70,16 @@ class remote_memory {
     void send(int rank, request& what, const void* with, std::size_t bytes);
     void count(int rank, std::size_t bytes);
     void quiet(int rank);
+    void complete(MPI_Request& what);
+    void look_for_dead();
     [[nodiscard]] int new_tag();
 
     std::unique_ptr<process_group> m_requests, m_payloads, m_answers;
     reach m_reach;
     trouble m_fails;
     std::vector<progress> m_sent; // by rank
+    distant_watch m_watch;
+    std::atomic_flag m_is_looking = ATOMIC_FLAG_INIT;
     std::atomic<unsigned> m_tags{0};
     std::atomic<bool> m_ends{false};
     std::thread m_server;

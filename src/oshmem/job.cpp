@@ -124,7 +124,11 @@ bool job::mpi_may_end() {
     return true;
 }
 
-void job::exit_all(int status) { comm::end_all_processes(status); }
+void job::exit_all(int status) {
+    // Others end with this status, not because they miss this PE.
+    if (the_job != nullptr && the_job->m_remote) the_job->m_remote->leave();
+    comm::end_all_processes(status);
+}
 
 void job::start() {
     std::call_once(start_once, [] {
@@ -165,18 +169,19 @@ job::job() : m_allocator(heap_bytes()) {
 
 /// By messages, where memory cannot be shared.
 void job::reach_others() {
-    bool has_remote = false;
+    std::vector<bool> far(static_cast<std::size_t>(m_pes));
     for (std::size_t pe = 0; pe < static_cast<std::size_t>(m_pes); ++pe) {
         const auto lacks = [pe](const part& what) { return what.bytes != 0 && what.peers[pe] == nullptr; };
         if (!lacks(m_control) && !lacks(m_heap) && !lacks(m_globals)) continue;
-        has_remote = true;
+        far[pe] = true;
         for (auto* const what : {&m_control, &m_heap, &m_globals})
             if (what->bytes != 0) what->peers[pe] = nullptr;
     }
+    const bool has_remote = std::find(far.begin(), far.end(), true) != far.end();
     const auto all = m_group->all_gather(has_remote ? 1 : 0);
     if (std::find(all.begin(), all.end(), 1) == all.end()) return;
     m_remote = std::make_unique<comm::remote_memory>(
-        *m_group,
+        *m_group, far,
         [this](std::uint32_t in, std::uint64_t offset, std::size_t bytes) { return reached(in, offset, bytes); },
         [](const std::string& why) { give_up("messages between nodes", why); });
 }
@@ -395,7 +400,7 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
 void job::finish_at_exit(int status, void*) {
     if (status != 0 && the_job != nullptr && !the_job->m_has_ended) {
         std::fflush(nullptr);
-        comm::end_all_processes(status);
+        exit_all(status);
     }
     finish();
 }

@@ -82,8 +82,9 @@ void mpi_runtime::make_private(MPI_Comm comm) {
 }
 
 std::shared_ptr<endpoints::heap> mpi_runtime::make_heap(int pe, std::size_t bytes,
-                                                        std::vector<endpoints::heap_member> members) {
-    auto made = std::make_shared<endpoints::heap>(m_heap_waits, pe, bytes, std::move(members));
+                                                        std::vector<endpoints::heap_member> members,
+                                                        std::unique_ptr<comm::distant_watch> distant) {
+    auto made = std::make_shared<endpoints::heap>(m_heap_waits, pe, bytes, std::move(members), std::move(distant));
     const std::lock_guard lock(m_mutex);
     std::erase_if(m_heaps, [](const auto& each) { return each.expired(); });
     m_heaps.push_back(made);

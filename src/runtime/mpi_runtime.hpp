@@ -30,7 +30,8 @@ class mpi_runtime {
     void make_private(MPI_Comm comm);
     /// A symmetric heap of this process, which takes part until MPI ends, or it leaves.
     [[nodiscard]] std::shared_ptr<endpoints::heap> make_heap(int pe, std::size_t bytes,
-                                                             std::vector<endpoints::heap_member> members);
+                                                             std::vector<endpoints::heap_member> members,
+                                                             std::unique_ptr<comm::distant_watch> distant);
     /// Prepares for work that needs MPI.
     void use_mpi();
     /// MPI is about to end: ends all work that needs it, and lets go of it. Starts no engine for that.

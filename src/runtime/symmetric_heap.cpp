@@ -41,6 +41,7 @@ struct introduction {
     bool needs_server = false; ///< its heap is in memory that others cannot map, or it cannot map all others
     comm::segment_address segment;
     heap_window window;
+    comm::network_address network;
 };
 
 void refuse(introduction& own, const failure& why) {
@@ -125,10 +126,13 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     const auto control = endpoints::heap_control::bytes(pes);
 
     introduction own{.heap_bytes = heap_bytes, .machine = host_number()};
+    std::unique_ptr<comm::distant_watch> distant;
     std::unique_ptr<comm::shared_segment> segment;
     bool has_host_memory = false;
     try {
         check_device(context, device, heap_bytes);
+        distant = std::make_unique<comm::distant_watch>();
+        own.network = distant->address();
         has_host_memory = cl::facts_of(device).host_memory && !stands_in_for_cards();
         own.needs_server = !has_host_memory;
         segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
@@ -147,6 +151,8 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     std::vector<endpoints::heap_member> members(all.size());
     const auto own_pe = static_cast<std::size_t>(m_group->rank());
     std::vector<bool> is_near(all.size());
+    std::vector<comm::network_address> networks;
+    for (const auto& each : all) networks.push_back(each.network);
     endpoints::buffer_location location;
     try {
         for (std::size_t pe = 0; pe < all.size(); ++pe) {
@@ -166,6 +172,10 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
             if (!all[pe].needs_server) member.memory = found->memory() + control;
             m_segments.push_back(std::move(found));
         }
+        std::vector<bool> is_far = is_near;
+        is_far.flip();
+        is_far[own_pe] = false;
+        distant->connect(networks, m_group->rank(), is_far);
         m_context = cl::context::share(context);
         make_buffer(device, heap_bytes, members[own_pe].memory);
         location = {m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
@@ -180,7 +190,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     const auto ready = m_group->all_gather(own);
     require_all(ready);
     auto* const host_memory = members[own_pe].memory;
-    m_heap = mpi.make_heap(m_group->rank(), heap_bytes, std::move(members));
+    m_heap = mpi.make_heap(m_group->rank(), heap_bytes, std::move(members), std::move(distant));
     if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
 
     if (m_link) {

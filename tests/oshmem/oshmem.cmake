@@ -53,6 +53,11 @@ endforeach()
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
 set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
+foreach(where near nodes)
+  add_test(NAME oshmem.killed_pe.${where} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/killed_pe.sh ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc
+    ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/killed_pe.c $<$<STREQUAL:${where},nodes>:$<TARGET_FILE:pretend_nodes>>)
+  set_tests_properties(oshmem.killed_pe.${where} PROPERTIES LABELS system TIMEOUT 1500 PROCESSORS 3)
+endforeach()
 add_test(NAME oshmem.with_mpi COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/with_mpi.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPI_C_COMPILER} ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/with_mpi.c)
 set_tests_properties(oshmem.with_mpi PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)

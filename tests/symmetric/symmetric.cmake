@@ -41,6 +41,8 @@ set_tests_properties(symmetric.killed_pe PROPERTIES PROCESSORS 3)
 if(NOT CAUSEWAY_SANITIZE)
   system_program(symmetric.killed_pe.as_on_cards 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe> $<TARGET_FILE:pretend_discrete>)
   set_tests_properties(symmetric.killed_pe.as_on_cards PROPERTIES PROCESSORS 3)
+  system_program(symmetric.killed_pe.nodes 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe> $<TARGET_FILE:pretend_nodes>)
+  set_tests_properties(symmetric.killed_pe.nodes PROPERTIES PROCESSORS 3)
 endif()
 # The program of docs/one-sided.md.
 add_executable(symmetric_ring symmetric/ring.c)

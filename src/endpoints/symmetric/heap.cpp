@@ -21,8 +21,9 @@ void note(heap_control::arrival& where, const heap_control::arrival& what) {
 
 } // namespace
 
-heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members)
-    : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)) {}
+heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members,
+           std::unique_ptr<comm::distant_watch> distant)
+    : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)), m_distant(std::move(distant)) {}
 
 bool heap::has_left(const heap_member& which) const {
     if (which.control == nullptr) return which.has_left;
@@ -35,7 +36,9 @@ void heap::look_at_processes(time_point now) {
     m_next_look = now + between_looks;
     for (int pe = 0; pe < pes(); ++pe) {
         auto& each = m_members[static_cast<std::size_t>(pe)];
-        if (pe == m_pe || each.death || !each.process.is_gone() || has_left(each)) continue;
+        if (pe == m_pe || each.death) continue;
+        const bool is_gone = each.process.is_gone() || (m_distant && m_distant->is_gone(pe));
+        if (!is_gone || has_left(each)) continue;
         each.death = {status::peer_failed, 0, 0,
                       "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
                           " ended without causeway_symmetric_finalize or MPI_Finalize"};
@@ -75,6 +78,7 @@ failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
 void heap::leave() {
     auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
     __atomic_store_n(&state, heap_control::has_left, __ATOMIC_RELEASE);
+    if (m_distant) m_distant->leave();
 }
 
 heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {

@@ -4,6 +4,7 @@
 
 #include "base/clock.hpp"
 #include "base/error.hpp"
+#include "comm/distant_watch.hpp"
 #include "comm/process_watch.hpp"
 #include "endpoints/symmetric/operation_order.hpp"
 #include "endpoints/symmetric/word_table.hpp"
@@ -58,7 +59,9 @@ class heap_waits;
 /// Engine's thread only, but for what is constant.
 class heap {
   public:
-    heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members);
+    /// `distant` watches the members of other nodes, if there are any.
+    heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members,
+         std::unique_ptr<comm::distant_watch> distant = nullptr);
 
     [[nodiscard]] int pe() const { return m_pe; }
     [[nodiscard]] int pes() const { return static_cast<int>(m_members.size()); }
@@ -130,6 +133,7 @@ class heap {
     int m_pe;
     std::size_t m_bytes;
     std::vector<heap_member> m_members;
+    std::unique_ptr<comm::distant_watch> m_distant;
     std::function<void(int, const heap_control::arrival&)> m_tell;
     std::function<void()> m_ending;
     operation_order m_order;
