@@ -161,7 +161,7 @@ kernel_text find_kernel(const std::string& file, const std::string& source, cons
                                    "-target",
                                    "spir64",
                                    "-isystem",
-                                   CAUSEWAY_CLANG_RESOURCES "/include"};
+                                   (CAUSEWAY_CLANG_RESOURCES "/include")};
     for (const auto& each : options) words.push_back(each.c_str());
     const std::unique_ptr<void, void (*)(CXIndex)> index(clang_createIndex(0, 0), clang_disposeIndex);
     CXTranslationUnit parsed = nullptr;

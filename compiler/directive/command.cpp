@@ -17,6 +17,7 @@ namespace {
 
 [[noreturn]] void replace_process(const std::vector<std::string>& arguments) {
     std::vector<char*> words;
+    words.reserve(arguments.size() + 1);
     for (const auto& each : arguments) words.push_back(const_cast<char*>(each.c_str()));
     words.push_back(nullptr);
     execvp(words[0], words.data());

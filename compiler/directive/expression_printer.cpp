@@ -70,7 +70,7 @@ std::map<const VarDecl*, naming>::const_iterator expression_printer::named(const
 
 std::string expression_printer::operand(const Expr* expression) {
     const auto* plain = expression->IgnoreParenImpCasts();
-    const auto text = print(plain);
+    auto text = print(plain);
     if (isa<DeclRefExpr, ArraySubscriptExpr, CallExpr, MemberExpr, FloatingLiteral>(plain)) return text;
     if (isa<IntegerLiteral>(plain) && text.front() != '-') return text;
     return "(" + text + ")";
@@ -136,7 +136,7 @@ std::string expression_printer::print(const Expr* expression) {
                identifier(member->getMemberDecl()->getNameAsString());
     }
     if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
-        const auto inner = operand(unary->getSubExpr());
+        auto inner = operand(unary->getSubExpr());
         if (unary->getOpcode() == UO_Extension) return inner;
         const auto sign = UnaryOperator::getOpcodeStr(unary->getOpcode()).str();
         return unary->isPostfix() ? inner + sign : sign + inner;

@@ -32,7 +32,7 @@ std::string declared_bytes(const unit& unit, const VarDecl* variable) {
     const auto changes = accesses_in(function->getBody());
     for (const auto& change : changes)
         if (change.root == variable && change.writes && !change.memory) return {};
-    const std::string each = " * sizeof((" + variable->getNameAsString() + ")[0])";
+    const std::string each = " * sizeof((" + parameter->getNameAsString() + ")[0])";
     if (const auto* constant = dyn_cast<ConstantArrayType>(array))
         return std::to_string(constant->getSize().getZExtValue()) + "ul" + each;
     const auto* variable_array = dyn_cast<VariableArrayType>(array);
