@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Runs clang-tidy 19 with .clang-tidy over sources that build/release compiles, and prints findings by kind. Fails if there are any.
 # Usage: tidy.sh [--newest COUNT] [FILE]...
-# Without files: all of src/ and tools/. --newest: the COUNT of those that were changed last, which takes a few seconds each.
+# Without files: all of src/, tools/ and compiler/. --newest: the COUNT of those that were changed last, which takes a few seconds each.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,12 +23,12 @@ compiled() { # those of standard input that build/release compiles
 }
 if [ "${1-}" = --newest ]; then
     count=$2
-    mapfile -t files < <(git log --format= --name-only -n 400 --diff-filter=d -- 'src/*.cpp' 'tools/*.cpp' | awk 'NF && !seen[$0]++' |
+    mapfile -t files < <(git log --format= --name-only -n 400 --diff-filter=d -- 'src/*.cpp' 'tools/*.cpp' 'compiler/*.cpp' | awk 'NF && !seen[$0]++' |
         compiled | head -n "$count" || true)
 elif [ $# -gt 0 ]; then
     files=("$@")
 else
-    mapfile -t files < <(git ls-files 'src/*.cpp' 'tools/*.cpp' | compiled)
+    mapfile -t files < <(git ls-files 'src/*.cpp' 'tools/*.cpp' 'compiler/*.cpp' | compiled)
 fi
 [ ${#files[@]} -gt 0 ] || {
     echo "tidy: skipped: git names no source that build/release compiles" >&2
