@@ -107,8 +107,8 @@ bool is_independent(const LoopAccessInfo& accesses) {
            !accesses.getRuntimePointerChecking()->Need && accesses.getPSE().getPredicate().isAlwaysTrue();
 }
 
-// The compiler takes so many vectors at once, so that shorter rows never reach its vector loop.
-constexpr unsigned vectors_of_short_rows = 4;
+// Twice as many as the compiler takes at once: with fewer in a row, its own vector loop gains nothing.
+constexpr unsigned vectors_of_short_rows = 8;
 
 // Whole vectors first, where the vector loop takes several at once, then one masked. Says what became of `loop`.
 const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors) {

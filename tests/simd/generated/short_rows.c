@@ -58,7 +58,7 @@ float strict_sum(const float *y) {
 
 // Rows of one length, known at run time: short ones have a nest of their own, whose mask is made before it.
 // wide-LABEL: {{^}}rows_of_one_length:
-// wide: cmpq $65, %
+// wide: cmpq $129, %
 // wide: cmpl $7, %
 // wide: vpcmp{{.*}}ymm{{.*}}, %k1
 // wide: vmovups %ymm{{[0-9]+}}, (%rdi) {%k1}
