@@ -210,6 +210,23 @@ TEST(simulator, refuses_machines_programs_and_policies_that_are_not_there) {
     EXPECT_EQ(causeway_tasks_simulate(nullptr, nullptr), CAUSEWAY_TASKS_INVALID_VALUE);
 }
 
+TEST(recorded_runs, with_sizes_that_no_memory_has_are_refused) {
+    const std::string path = testing::TempDir() + "/causeway_tasks_no_record.tasks";
+    const std::string task = "task -1 0 0 10 0 0 0 -1 own -1\n";
+    for (const auto& [lines, word] : {std::pair<std::string, const char*>{task + "region 4096 -1800 2 0\n", "line 3"},
+                                      {"allocation 4096 -5 coarse\n" + task, "allocates more"},
+                                      {"allocation 4096 9223372036854775807 fine\n" + task, "allocates more"},
+                                      {task + "region 4096 8 7 0\n", "line 3"}}) {
+        std::ofstream(path) << "causeway tasks 2\n" << lines;
+        const causeway_simulation asked{.machine = "node:2 core:2 pu:1", .program = path.c_str()};
+        causeway_simulation_result result;
+        EXPECT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_INVALID_VALUE) << lines;
+        EXPECT_NE(std::string(causeway_tasks_last_error()).find(word), std::string::npos)
+            << causeway_tasks_last_error();
+    }
+    std::remove(path.c_str());
+}
+
 TEST(simulator, regret_is_never_negative) {
     for (const auto* policy : {"work-stealing", "locality"}) {
         const causeway_simulation asked{.program = "map", .policy = policy, .regret = 1};

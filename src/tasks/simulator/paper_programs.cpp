@@ -12,8 +12,8 @@ namespace causeway::tasks::simulator {
 
 std::uintptr_t program::allocate(std::uint64_t bytes, distribution how, std::uint32_t by) {
     const auto begin = m_next;
-    m_next += (bytes + 4095) / 4096 * 4096;
-    if (m_next - first_address > most_bytes)
+    if (bytes <= most_bytes) m_next += (bytes + 4095) / 4096 * 4096;
+    if (bytes > most_bytes || m_next - first_address > most_bytes)
         throw transfer_error(status::invalid_value,
                              "the program " + name + " allocates more than " + bytes_text(most_bytes));
     allocations.push_back({bytes, how, by, begin});

@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <optional>
@@ -132,6 +133,8 @@ record_content read_record(const std::string& path) {
             if (!(in >> begin >> bytes >> how >> most_used) || how < 0 || how > 3 || read.replay.tasks.empty())
                 throw refuse("a region has a begin, bytes, an access from 0 to 3, and 1 if it is used most; it comes "
                              "behind its task");
+            if (bytes > std::numeric_limits<std::uintptr_t>::max() - begin)
+                throw refuse("the region ends behind the last address");
             read.replay.tasks.back().regions.push_back(
                 {moved.find(begin).value_or(begin), bytes, static_cast<access>(how), most_used != 0});
         } else {
