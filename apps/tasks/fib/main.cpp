@@ -77,7 +77,16 @@ bool time_all(int n, unsigned rounds, unsigned threads, bool reverse) {
                 return passed.count() / tasks_of(number);
             };
             (void)time_task(std::min(n, 10)); // threads are there
-            if (round == 0) numbers[each] = number_for(n, time_task(std::min(n, 16)));
+            if (round == 0) {
+                // A short run of many threads times their waking up: on to longer ones.
+                int number = std::min(n, 16);
+                double seconds = time_task(number);
+                while (number < n && seconds * tasks_of(number) < 0.05) {
+                    number = std::min(n, number + 3);
+                    seconds = time_task(number);
+                }
+                numbers[each] = number_for(n, seconds);
+            }
             times[each].push_back(time_task(numbers[each]));
         }
     double fastest = std::numeric_limits<double>::infinity();
