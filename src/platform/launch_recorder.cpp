@@ -101,6 +101,13 @@ std::vector<std::byte> contents_of(_cl_command_queue& queue, _cl_mem& object) {
     return bytes;
 }
 
+/// Two parts of a buffer share nothing if they lie apart.
+bool share_memory(_cl_mem& one, _cl_mem& other) {
+    if (&one.root() != &other.root()) return false;
+    const bool are_parts = one.parent && other.parent && !one.is_image() && !other.is_image();
+    return !are_parts || (one.offset < other.offset + other.size && other.offset < one.offset + one.size);
+}
+
 /// The objects of one launch, each once; those that share memory cannot be copied apart.
 class objects {
   public:
@@ -109,7 +116,7 @@ class objects {
     std::size_t number_of(_cl_mem& object) {
         if (const auto known = m_numbers.find(&object); known != m_numbers.end()) return known->second;
         for (const auto& [other, number] : m_numbers)
-            if (&other->root() == &object.root()) throw std::runtime_error("two of its arguments share memory");
+            if (share_memory(*other, object)) throw std::runtime_error("two of its arguments share memory");
         m_bytes += object.size;
         if (m_bytes > most_bytes) throw std::runtime_error("its buffers have more than 2 GiB");
         const auto number = m_numbers.size();

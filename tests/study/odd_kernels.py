@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, and `image` reads
-an image through a sampler."""
+"""Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, `image` reads
+an image through a sampler, and `parts` has two parts of one buffer."""
 import sys
 
 import numpy
@@ -17,6 +17,7 @@ __kernel void peek(__global const float* from, __global float* to) {
     to[get_global_id(0)] = from[get_global_id(0) + 64] > 0 ? 1 : 2;
 }
 __kernel void groups(__global const float* from, __global int* to) { to[get_global_id(0)] = get_group_id(0); }
+__kernel void parts(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 __kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));
     to[at.y * get_global_size(0) + at.x] = read_imagef(from, by, at).x;
@@ -28,6 +29,10 @@ for name in sys.argv[1:]:
         picture = cl.image_from_array(context, values.reshape(64, 64), 1)
         sampler = cl.Sampler(context, False, cl.addressing_mode.CLAMP, cl.filter_mode.NEAREST)
         kernel(queue, (64, 64), (8, 8), picture, sampler, target)
+    elif name == "parts":
+        half = values.nbytes // 2
+        both = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=values)
+        kernel(queue, (values.size // 2,), None, both[:half], both[half:])
     else:
         kernel(queue, values.shape, (16,), source, target)
 queue.finish()

@@ -232,6 +232,13 @@ def test_image(given):
     assert launch["sizes_wrong"] == 0 and len(launch["sizes"]) > 3
 
 
+def test_parts(given):
+    """Parts of one buffer that lie apart are buffers of their own."""
+    launches, _ = odd(given, "parts")
+    launch = launches["parts"]
+    assert launch["reference"]["intact"] and launch["reference"]["changed"] == 1 and launch["sizes_wrong"] == 0, launch
+
+
 def test_page(given):
     """The page has all figures, and no text of a program can end its element."""
     with tempfile.TemporaryDirectory() as folder:
