@@ -5,9 +5,11 @@ import argparse
 import json
 import pathlib
 import platform
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 here = pathlib.Path(__file__).resolve().parent
 root = here.parent.parent
@@ -178,6 +180,29 @@ def test_input(given):
         program = ("sh", "-c", "read -r word && test $word = go && exec \"$@\"", "sh", given.vectors)
         study, _ = study_of(given, *program, options=("--budget", "1s", "--launches", "1"), stdin=file)
     assert len(study["processes"][0]["launches"]) == 1
+
+
+def test_interrupt(given):
+    """^C while launches are tried ends that, and what is known is told."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "study.json"
+        command = [given.run_with, given.runtime, "--", given.program, "study", "--budget", "1h", "--launches", "1", "-o", path, "--",
+                   given.vectors]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as study:
+            children = pathlib.Path(f"/proc/{study.pid}/task/{study.pid}/children")
+            while study.poll() is None and not any("replay-launch" in name_of(child) for child in children.read_text().split()):
+                time.sleep(0.01)
+            study.send_signal(signal.SIGINT)
+            assert study.wait(timeout=600) == 0
+        (launch,) = json.loads(path.read_text())["processes"][0]["launches"]
+    assert launch["stopped_early"] and len(launch["variants"]) < 20, launch
+
+
+def name_of(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/cmdline").read_text()
+    except OSError:
+        return ""  # it has ended
 
 
 def test_vendors(given):

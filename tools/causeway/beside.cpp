@@ -173,6 +173,10 @@ int run_and_wait(const std::vector<std::string>& words) {
         return status_of_refusal(refused);
     }
     const int status = wait_for(child, waited);
+    // What came too late for the program is nobody's; from now on signals are the caller's.
+    const timespec no_time{};
+    while (::sigtimedwait(&waited, nullptr, &no_time) > 0) {}
+    sigprocmask(SIG_SETMASK, &before, nullptr);
     if (WIFSIGNALED(status))
         std::fprintf(stderr, "causeway: %s was ended by %s\n", causeway_tool::printable(words.front()).c_str(),
                      strsignal(WTERMSIG(status)));

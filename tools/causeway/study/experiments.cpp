@@ -28,19 +28,14 @@ constexpr std::chrono::seconds longest_request{60};
 
 volatile std::sig_atomic_t is_stopped = 0;
 
-/// From ^C on nothing new begins: what is known by then is told.
-class stops_early {
-  public:
-    stops_early() {
-        m_before = std::signal(SIGINT, [](int) { is_stopped = 1; });
-    }
-    ~stops_early() { std::signal(SIGINT, m_before); }
-    stops_early(const stops_early&) = delete;
-    stops_early& operator=(const stops_early&) = delete;
-
-  private:
-    void (*m_before)(int);
-};
+/// From the first ^C on nothing new begins: what is known by then is told. The second one ends all.
+void stop_early_on_interrupt() {
+    if (is_stopped != 0) return;
+    std::signal(SIGINT, [](int signal) {
+        is_stopped = 1;
+        std::signal(signal, SIG_DFL);
+    });
+}
 
 /// One launch and the process that does it again.
 class laboratory {
@@ -392,7 +387,7 @@ std::vector<fs::path> recorded_launches(const fs::path& folder) {
 }
 
 json try_variants(const fs::path& launch, const experiment_settings& settings) {
-    const stops_early on_interrupt;
+    stop_early_on_interrupt();
     return laboratory(launch, settings).run();
 }
 

@@ -69,8 +69,16 @@ void replay_process::start() {
     const auto program = causeway_tool::library_file("causeway/replay-launch");
     std::vector<std::string> words{program, m_launch.string()};
     auto settings = environment_with(m_knobs);
-    const int refused = ::posix_spawn(&m_process, program.c_str(), &actions, nullptr, pointers_to(words).data(),
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t interrupt; // a terminal's ^C goes to all: this process ends with its input
+    sigemptyset(&interrupt);
+    sigaddset(&interrupt, SIGINT);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setsigmask(&attributes, &interrupt);
+    const int refused = ::posix_spawn(&m_process, program.c_str(), &actions, &attributes, pointers_to(words).data(),
                                       pointers_to(settings).data());
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     ::close(to[0]);
     ::close(from[1]);
