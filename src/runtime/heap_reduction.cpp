@@ -27,14 +27,14 @@ heap_reduction::heap_reduction(std::shared_ptr<symmetric_heap> heap, const reduc
         m_kernel = m_heap->combining_kernel(type, combine);
         m_queue = m_heap->kernel_queue();
         m_most = std::min(slice.count, std::max<std::size_t>(group, most_bytes / (pes * slice.element_bytes)));
-        m_parts_bytes = m_most * pes * slice.element_bytes;
-        cl_int code = CL_SUCCESS;
-        m_parts = cl::buffer::adopt(
-            clCreateBuffer(m_heap->context(), CL_MEM_READ_WRITE, m_parts_bytes, nullptr, &code));
-        cl::check(code, "making a buffer of " + bytes_text(m_parts_bytes) + " for a reduction");
+        m_parts = m_heap->take_scratch(m_most * pes * slice.element_bytes);
     } catch (...) {
         m_refusal = current_failure();
     }
+}
+
+heap_reduction::~heap_reduction() {
+    if (m_parts.buffer) m_heap->give_scratch(std::move(m_parts));
 }
 
 void heap_reduction::start(transfer::step& done) {
@@ -56,13 +56,10 @@ void heap_reduction::next_part() {
     const int pes = m_heap->memory()->pes();
     const auto bytes = m_count * m_slice.element_bytes;
     m_left = static_cast<std::size_t>(pes);
-    for (int pe = 0; pe < pes; ++pe) {
-        auto to = endpoints::make_range_endpoint(runtime::instance().devices(),
-                                                 {.context = cl::context::share(m_heap->context()),
-                                                  .device = m_heap->device(),
-                                                  .buffer = m_parts,
-                                                  .buffer_bytes = m_parts_bytes,
-                                                  .flags = CL_MEM_READ_WRITE},
+    const int own = m_heap->memory()->pe();
+    for (int i = 1; i <= pes; ++i) {
+        const int pe = (own + i) % pes; // else all would read from the same one at first
+        auto to = endpoints::make_range_endpoint(runtime::instance().devices(), m_parts,
                                                  static_cast<std::size_t>(pe) * m_most * m_slice.element_bytes);
         m_heap->bring({.pe = pe, .offset = m_slice.source_offset + m_first * m_slice.element_bytes}, bytes,
                       std::move(to), [self = m_self](const failure& error) {
@@ -79,7 +76,7 @@ void heap_reduction::next_part() {
 
 void heap_reduction::combine_part() {
     try {
-        const cl_mem target = m_heap->buffer(), parts = m_parts.get();
+        const cl_mem target = m_heap->buffer(), parts = m_parts.buffer.get();
         const cl_ulong first = m_slice.target_offset / m_slice.element_bytes + m_first, stride = m_most,
                        count = m_count;
         const auto pes = static_cast<cl_uint>(m_heap->memory()->pes());

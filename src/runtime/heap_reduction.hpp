@@ -26,6 +26,7 @@ class heap_reduction final : private transfer::step_owner, public std::enable_sh
     /// so: the other PEs wait for this one.
     heap_reduction(std::shared_ptr<symmetric_heap> heap, const reduced_slice& slice, const std::string& type,
                    const std::string& combine);
+    ~heap_reduction();
 
     void start(transfer::step& done);
 
@@ -40,8 +41,8 @@ class heap_reduction final : private transfer::step_owner, public std::enable_sh
     failure m_refusal;
     cl::kernel m_kernel;
     cl::queue m_queue;
-    cl::buffer m_parts; // of all PEs, one behind the other
-    std::size_t m_parts_bytes = 0, m_most = 0; // elements of each at a time
+    endpoints::buffer_location m_parts; // of all PEs, one behind the other
+    std::size_t m_most = 0; // elements of each at a time
     std::size_t m_first = 0, m_count = 0; // of the part that is under way
     std::size_t m_left = 0; // parts that are still to come
     failure m_failure;

@@ -366,6 +366,30 @@ cl::queue symmetric_heap::kernel_queue() const {
     return m_kernel_queue;
 }
 
+endpoints::buffer_location symmetric_heap::take_scratch(std::size_t bytes) const {
+    {
+        const std::lock_guard lock(m_kernels_mutex);
+        if (m_spare.buffer && m_spare.buffer_bytes >= bytes) return std::exchange(m_spare, {});
+    }
+    endpoints::buffer_location made{
+        .context = m_context, .device = m_device, .buffer_bytes = bytes, .flags = CL_MEM_READ_WRITE};
+    if (m_link) {
+        auto& windows = window_buffers::of_process();
+        made.buffer = cl::buffer::adopt(windows.create(m_context.get(), m_device, CL_MEM_READ_WRITE, bytes));
+        windows.locate(made);
+    } else {
+        cl_int code = CL_SUCCESS;
+        made.buffer = cl::buffer::adopt(clCreateBuffer(m_context.get(), CL_MEM_READ_WRITE, bytes, nullptr, &code));
+        cl::check(code, "making a buffer of " + bytes_text(bytes) + " for a reduction");
+    }
+    return made;
+}
+
+void symmetric_heap::give_scratch(endpoints::buffer_location used) const {
+    const std::lock_guard lock(m_kernels_mutex);
+    if (!m_spare.buffer || m_spare.buffer_bytes < used.buffer_bytes) std::swap(used, m_spare);
+}
+
 void symmetric_heap::clear(void* address, std::size_t bytes) const {
     if (!m_range) {
         std::memset(address, 0, bytes);

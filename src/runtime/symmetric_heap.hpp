@@ -83,6 +83,11 @@ class symmetric_heap {
     /// In-order, for the library's own kernels on the heap.
     [[nodiscard]] cl::queue kernel_queue() const;
 
+    /// Device memory of at least `bytes` for the library's own kernels; links reach it if they reach the heap. Give it
+    /// back: such memory takes a millisecond to make (NVIDIA driver 580). Throws transfer_error.
+    [[nodiscard]] endpoints::buffer_location take_scratch(std::size_t bytes) const;
+    void give_scratch(endpoints::buffer_location used) const;
+
     /// Zeros to this PE's own heap.
     void clear(void* address, std::size_t bytes) const;
 
@@ -126,7 +131,8 @@ class symmetric_heap {
     std::shared_ptr<heap_link> m_link; // null where the heap lies in no window
     mutable std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
-    mutable std::mutex m_kernels_mutex; // guards m_kernel_queue, m_programs
+    mutable std::mutex m_kernels_mutex; // guards m_kernel_queue, m_programs, m_spare
+    mutable endpoints::buffer_location m_spare; // what was given back last
     mutable cl::queue m_kernel_queue;
     mutable std::map<std::string, cl::program> m_programs; // by their definitions
 };

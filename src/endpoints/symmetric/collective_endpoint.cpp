@@ -62,7 +62,8 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
     }
 
     [[nodiscard]] bool brings() const { return static_cast<bool>(m_what.bring); }
-    /// From all PEs at once, to where they belong in the target.
+    /// From all PEs at once, to where they belong in the target. Each PE begins with the one behind it: if all began
+    /// with the same, all links but that PE's were idle.
     void bring(std::size_t offset, std::size_t bytes, step& done) {
         struct bringing {
             std::size_t left = 1;
@@ -73,10 +74,12 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
             if (error && !all->error) all->error = error;
             if (--all->left == 0) done.finish({all->error ? 0 : bytes, all->error});
         };
-        for_each_part(offset, bytes, [&](const heap_piece& part, std::size_t to) {
-            ++all->left;
-            m_what.bring(part, to, over);
-        });
+        std::vector<std::pair<heap_piece, std::size_t>> parts;
+        for_each_part(offset, bytes, [&](const heap_piece& part, std::size_t to) { parts.emplace_back(part, to); });
+        std::stable_partition(parts.begin(), parts.end(),
+                              [own = m_heap->pe()](const auto& each) { return each.first.pe > own; });
+        all->left += parts.size();
+        for (const auto& [part, to] : parts) m_what.bring(part, to, over);
         over({});
     }
 
