@@ -456,6 +456,20 @@ std::string host_rewriter::declared_variables() {
     return text;
 }
 
+/// So that its memory can be made for that from the start.
+std::string host_rewriter::copies_between_devices() {
+    const auto has_directive = std::any_of(m_unit.pragmas.begin(), m_unit.pragmas.end(),
+                                           [](const auto& each) { return each.name == "update peer"; });
+    const auto calls = [&](const char* name) {
+        for (const auto* each : m_unit.context.getTranslationUnitDecl()->lookup(&m_unit.context.Idents.get(name)))
+            if (each->isReferenced()) return true;
+        return false;
+    };
+    if (!has_directive && !calls("acc_update_peer") && !calls("acc_memcpy_d2d") && !calls("acc_memcpy_d2d_async"))
+        return {};
+    return "__attribute__((constructor)) static void __acc_expect_peers(void) { causeway_acc_expect_peers(); }\n";
+}
+
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
     *m_report += where(of.directive->location) + ": " + of.directive->name + "\n";
@@ -497,7 +511,7 @@ std::string host_rewriter::finish() {
     if (all.back() != '\n') all += '\n';
     std::string source = prelude + m_program.types.definitions() + m_program.functions;
     for (const auto& each : m_program.kernels) source += each;
-    all += declared;
+    all += declared + copies_between_devices();
     return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +
            ", 0};\n";
 }

@@ -39,6 +39,7 @@ class host_rewriter {
     void loop(const found_directive& of);
     void alone(const found_directive& of);
     void peer(const found_directive& of);
+    std::string copies_between_devices();
     /// From here to the end of the block.
     void declared_here(const found_directive& of);
     /// All over the program: what tells the run time so before main().

@@ -51,7 +51,7 @@ void directive_target::finish() {
     if (m_waits)
         m_device->finish(*m_queue, m_lock);
     else
-        clFlush(m_queue->handle);
+        m_queue->flush();
 }
 
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {

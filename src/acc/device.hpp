@@ -50,6 +50,8 @@ struct used_buffer {
 struct queue {
     cl_command_queue handle = nullptr;
     bool idle = true;                 // nothing was enqueued since it was last known to be empty
+    bool flushed = true;              // the driver has all that was enqueued
+    bool shared = false;              // the program may enqueue what the run time does not see
     cl_event last = nullptr;          // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
@@ -57,6 +59,8 @@ struct queue {
     std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
 
     void add_after(const outside_event& one);
+    /// Before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us for it, whatever there is.
+    void flush();
 };
 
 /// The wait list and the event of a command that is enqueued in a queue now.
@@ -118,6 +122,8 @@ class device {
     /// How many of the variables of `declare` the device has.
     std::size_t& declared() { return m_declared; }
 
+    /// Memory that other GPUs reach over a link between them, if the program copies between devices and there is such a
+    /// link.
     cl_mem allocate(std::size_t bytes);
     /// For a mapping that a command of the queue is the first to use; goes back to the queue that used it last.
     cl_mem allocate(queue& in, std::size_t bytes);
@@ -154,12 +160,15 @@ class device {
     std::map<char*, reservation>& reserved() { return m_reserved; }
 
   private:
+    /// Whether there is another GPU.
+    bool has_peers() const;
+
     std::recursive_mutex m_lock;
     int m_number;
     cl_device_id m_id;
     cl_context m_context = nullptr;
     int m_type = 0;
-    bool m_cpu = false;
+    bool m_cpu = false, m_gpu = false;
     cl_uint m_units = 1;
     std::size_t m_lanes_in_vectors = 1;
     std::string m_name;
@@ -178,6 +187,9 @@ class device {
 
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
 const std::vector<std::unique_ptr<device>>& devices();
+
+/// From now on memory is made for copies between devices.
+void expect_peers();
 
 /// The calling thread's device; nullptr if that is the host.
 device* current_device();

@@ -4,6 +4,7 @@
 #include "acc/declared.hpp"
 #include "acc/failure.hpp"
 #include "acc/peer.hpp"
+#include "runtime/peer_copy.hpp"
 
 #include <CL/cl_data_transfer.h>
 #include <causeway/causeway.h>
@@ -14,7 +15,7 @@ namespace {
 /// What the copy has to wait for in the queue of one of its ends.
 void collect(queue& of, buffer_location location, std::size_t bytes, bool writes, std::vector<cl_event>& into) {
     if (!of.idle && of.last) {
-        clFlush(of.handle);
+        of.flush();
         into.push_back(of.last);
     }
     for (auto& each : of.after)
@@ -33,10 +34,45 @@ void forget_completed(std::vector<cl_event>& copies) {
     });
 }
 
+struct copy_end {
+    device& on;
+    buffer_location location;
+    queue& in;
+};
+
+/// Both events are the caller's; null ones: it was refused.
+struct begun_copy {
+    cl_event target_event = nullptr, source_event = nullptr;
+    cl_command_queue teller = nullptr; // of the source_event
+};
+
+begun_copy enqueue_copy(const copy_end& to, const copy_end& from, std::size_t bytes,
+                        const std::vector<cl_event>& before) {
+    const auto count = static_cast<cl_uint>(before.size());
+    const auto* const list = before.empty() ? nullptr : before.data();
+    const core::buffer_end target{to.in.handle, to.location.buffer, to.location.offset},
+        source{from.in.handle, from.location.buffer, from.location.offset};
+    begun_copy made;
+    auto status = causeway_copy_beside_queues(&source, &target, bytes, count, list, &made.target_event,
+                                              &made.source_event);
+    if (status == CL_SUCCESS || status != CL_INVALID_OPERATION) return made;
+    // A cluster's ranks follow what is in queues.
+    const auto source_peers = from.on.peer_queue(to.on.number()), target_peers = to.on.peer_queue(from.on.number());
+    status = clEnqueuePeerCopyBuffer(source_peers, source.buffer, target_peers, target.buffer, CL_FALSE, source.offset,
+                                     target.offset, bytes, count, list, &made.target_event);
+    if (status != CL_SUCCESS) return {};
+    clRetainEvent(made.source_event = made.target_event);
+    // The copy's event is of the target's context.
+    if (&to.on != &from.on) made.teller = source_peers;
+    for (const auto peers : {source_peers, target_peers}) clFlush(peers);
+    return made;
+}
+
 } // namespace
 
 void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* name, long number, bool wait) {
     if (bytes == 0) return;
+    expect_peers();
     // Always in the order of the devices' numbers, so that two threads cannot wait for each other.
     std::unique_lock<std::recursive_mutex> first(std::min(&to.on, &from.on)->lock()),
         second(std::max(&to.on, &from.on)->lock());
@@ -50,19 +86,14 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
     std::vector<cl_event> before;
     collect(target_queue, target, bytes, true, before);
     collect(source_queue, source, bytes, false, before);
-    const auto source_peers = from.on.peer_queue(to.on.number()), target_peers = to.on.peer_queue(from.on.number());
-    cl_event copy = nullptr;
-    const auto status = clEnqueuePeerCopyBuffer(
-        source_peers, source.buffer, target_peers, target.buffer, CL_FALSE, source.offset, target.offset, bytes,
-        static_cast<cl_uint>(before.size()), before.empty() ? nullptr : before.data(), &copy);
-    if (status != CL_SUCCESS)
+    const auto copy = enqueue_copy({to.on, target, target_queue}, {from.on, source, source_queue}, bytes, before);
+    if (!copy.target_event)
         fail_here("copying " + quoted(name) + " between devices was refused: " + causeway_error_last_message());
-    target_queue.add_after({copy, nullptr, target, bytes, true});
-    // The copy's event is of the target's context.
-    source_queue.add_after({copy, within ? nullptr : source_peers, source, bytes, false});
-    for (const auto peers : {source_peers, target_peers}) clFlush(peers);
+    target_queue.add_after({copy.target_event, nullptr, target, bytes, true});
+    source_queue.add_after({copy.source_event, copy.teller, source, bytes, false});
+    clReleaseEvent(copy.source_event);
     forget_completed(target_queue.copies);
-    target_queue.copies.push_back(copy);
+    target_queue.copies.push_back(copy.target_event);
     if (!wait) return;
     const bool target_first = &to.on <= &from.on;
     if (!within) (target_first ? second : first).unlock();
@@ -73,6 +104,8 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
 } // namespace causeway::acc
 
 using namespace causeway::acc;
+
+void causeway_acc_expect_peers() { expect_peers(); }
 
 void causeway_acc_peer(causeway_acc_clauses* clauses, causeway_acc_data* to, long to_device, causeway_acc_data* from,
                        long from_device, int count) {

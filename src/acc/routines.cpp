@@ -43,7 +43,7 @@ struct routine_target {
         if (number == synchronous_queue)
             on->finish(*in, held);
         else
-            clFlush(in->handle);
+            in->flush();
     }
     device* on;
     queue* in = nullptr;
@@ -390,7 +390,7 @@ void* acc_get_current_opencl_context(void) {
 void* acc_get_opencl_queue(int queue) {
     routine_target target(queue);
     if (!target.on) return nullptr;
-    target.in->idle = false; // the program may enqueue what the run time does not see
+    target.in->shared = true, target.in->idle = false;
     return target.in->handle;
 }
 void acc_memcpy_to_device(void* to, void* from, size_t bytes) {

@@ -23,14 +23,14 @@ void wait_for_all(device& on) {
 void order(device& on, long earlier, long later) {
     std::unique_lock held(on.lock());
     on.order(on.queue_of(queue_number(earlier)), on.queue_of(queue_number(later)));
-    clFlush(on.queue_of(queue_number(later)).handle);
+    on.queue_of(queue_number(later)).flush();
 }
 
 void order_all(device& on, long later) {
     std::unique_lock held(on.lock());
     auto& behind = on.queue_of(queue_number(later));
     on.order_all(behind);
-    clFlush(behind.handle);
+    behind.flush();
 }
 
 bool is_over(device& on, long number) {

@@ -35,3 +35,10 @@ cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_mem source, cl_
         return enqueue(make_peer_copy(from, source, source_offset, to, target, target_offset, size), blocking, events);
     });
 }
+
+extern "C" __attribute__((visibility("default"))) cl_int
+causeway_copy_beside_queues(const buffer_end* from, const buffer_end* to, std::size_t bytes, cl_uint count,
+                            const cl_event* list, cl_event* event, cl_event* source_event) {
+    if (cluster_of(to->queue)) return CL_INVALID_OPERATION;
+    return copy_beside_queues(*from, *to, bytes, count, list, event, source_event);
+}

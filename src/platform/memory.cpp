@@ -153,8 +153,8 @@ std::vector<ref<_cl_event>> before_arriving(memory_copy& target) {
 /// Over the link between the devices, where there is one.
 issue_function copy_whole(_cl_mem& object, driver_context& from, driver_context& to) {
     return [held = ref<_cl_mem>(&object), &from, &to](cl_bool, cl_uint count, const cl_event* list, cl_event* event) {
-        return core::copy_beside_queues(from.copies->raw.raw(), held->raw(from), to.copies->raw.raw(), held->raw(to),
-                                        held->size, count, list, event);
+        return core::copy_beside_queues({from.copies->raw.raw(), held->raw(from)},
+                                        {to.copies->raw.raw(), held->raw(to)}, held->size, count, list, event);
     };
 }
 

@@ -286,6 +286,8 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
     auto status_event = setter->m_status;
     if (has_own_order && made.is_in_queues)
         for (const auto& queue : made.queues) setter->m_order.push_back(make_user_event(queue.facts.context));
+    if (made.source_event != nullptr) setter->m_order.push_back(make_user_event(made.queues.back().facts.context));
+    auto source_event = made.source_event != nullptr ? setter->m_order.back() : cl::event();
 
     const auto label = label_of(made);
     std::shared_ptr<transfer::command> command;
@@ -293,7 +295,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
         const std::lock_guard lock(process.enqueue_mutex());
         process.require_running();
         try {
-            for (std::size_t i = 0; i < setter->m_order.size(); ++i) {
+            for (std::size_t i = 0; made.is_in_queues && i < setter->m_order.size(); ++i) {
                 auto marker = enter_queue(made.queues[i], setter->m_order[i].get(), process.events());
                 if (marker) order.push_back(marker);
                 if (marker) gates.push_back(endpoints::make_event_gate(std::move(marker), endpoints::on_failure::open));
@@ -332,6 +334,7 @@ static std::shared_ptr<transfer::command> submit(new_command made, cl_bool block
         }
     }
     if (events.event != nullptr) *events.event = status_event.release();
+    if (source_event) *made.source_event = source_event.release();
     return command;
 }
 

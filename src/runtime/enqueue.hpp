@@ -58,6 +58,7 @@ struct new_command {
     endpoints::device_order source_order, target_order;
     bool is_one_copy = false; ///< for each of these ends, by the rules, if it is as small as that
     bool is_in_queues = true; ///< takes part in their order; else its wait list alone says when
+    cl_event* source_event = nullptr; ///< gets an event of the last queue's context, for who is not in that queue
     bool needs_mpi = false;
     bool crosses_devices = false; ///< in this process
 };

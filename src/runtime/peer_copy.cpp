@@ -38,13 +38,15 @@ bool takes_copies() noexcept {
     }
 }
 
-cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target, std::size_t bytes,
-                          cl_uint count, const cl_event* list, cl_event* event) {
+cl_int copy_beside_queues(const buffer_end& from, const buffer_end& to, std::size_t bytes, cl_uint count,
+                          const cl_event* list, cl_event* event, cl_event* source_event) {
     return guard([&] {
         // No queue waits for anything here: devices that cannot wait for user events will do.
         const auto queue_of = [](cl_command_queue raw) { return checked_queue{raw, cl::facts_of(raw)}; };
-        auto made = make_peer_copy(queue_of(from), source, 0, queue_of(to), target, 0, bytes);
+        auto made = make_peer_copy(queue_of(from.queue), from.buffer, from.offset, queue_of(to.queue), to.buffer,
+                                   to.offset, bytes);
         made.is_in_queues = false;
+        made.source_event = source_event;
         return enqueue(std::move(made), CL_FALSE, {count, list, event});
     });
 }

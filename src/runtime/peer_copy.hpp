@@ -19,10 +19,24 @@ struct new_command;
 /// Whether copy_beside_queues() takes more copies. False once the process is ending, or without the engine's thread.
 [[nodiscard]] bool takes_copies() noexcept;
 
-/// Copies the first `bytes` of one buffer to another, whose contexts may differ. It comes after the events of the list,
-/// which are of the target's context, but not after what is in the queues: these only name the devices. The event is
-/// the target's context's. Returns OpenCL's codes; any thread.
-[[nodiscard]] cl_int copy_beside_queues(cl_command_queue from, cl_mem source, cl_command_queue to, cl_mem target,
-                                        std::size_t bytes, cl_uint count, const cl_event* list, cl_event* event);
+/// A place in a buffer of the context and device of a queue.
+struct buffer_end {
+    cl_command_queue queue;
+    cl_mem buffer;
+    std::size_t offset = 0;
+};
+
+/// Copies between two buffers, whose contexts may differ. It comes after the events of the list, which are of either
+/// context, but not after what is in the queues: these only name the devices. The event is the target's context's;
+/// `source_event`, unless it is null, gets one of the source's context, which completes when the copy is over, failed
+/// or not. Returns OpenCL's codes; any thread.
+[[nodiscard]] cl_int copy_beside_queues(const buffer_end& from, const buffer_end& to, std::size_t bytes, cl_uint count,
+                                        const cl_event* list, cl_event* event, cl_event* source_event = nullptr);
 
 } // namespace causeway::core
+
+/// copy_beside_queues() of libcauseway, for the run time of directives. CL_INVALID_OPERATION where the queues are of a
+/// cluster's platform, whose ranks follow nothing but queues.
+extern "C" cl_int causeway_copy_beside_queues(const causeway::core::buffer_end* from,
+                                              const causeway::core::buffer_end* to, std::size_t bytes, cl_uint count,
+                                              const cl_event* list, cl_event* event, cl_event* source_event);

@@ -19,6 +19,9 @@ foreach(program matmul heat reductions regions)
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
 endforeach()
+# Memory that links between GPUs reach, which host memory plays.
+causeway_test(directive.linked_peers.pocl LABEL directive RUNTIME pocl TIMEOUT 600
+  COMMAND env ACC_LAUNCH_AS_GPU=1 CAUSEWAY_BRIDGE=host ${CMAKE_CURRENT_LIST_DIR}/linked_peers.sh $<TARGET_FILE:causeway_cc>)
 foreach(runtime ${runtimes})
   causeway_test(directive.opencl_handles.${runtime} LABEL directive RUNTIME ${runtime}
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/opencl_handles.c

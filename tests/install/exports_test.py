@@ -67,7 +67,11 @@ def main():
     found = exports(given.library)
     private = {name for name, version in found.items() if version == "CAUSEWAY_PRIVATE"}
     right = compare(given.library, set(found) - private, functions)
-    right &= compare(f"{given.library} (for libcauseway_icd)", private, {"causeway_cluster_join"})
+    right &= compare(
+        f"{given.library} (for libcauseway_icd and libcauseway_acc)",
+        private,
+        {"causeway_cluster_join", "causeway_copy_beside_queues"},
+    )
     for name in sorted(set(found) - private):
         if found[name] != given.interface:
             right = False

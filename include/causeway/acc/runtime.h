@@ -142,6 +142,8 @@ void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
 /* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
 void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
+/* Before main(): the program copies between devices. */
+void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
                        struct causeway_acc_data* from, long from_device, int count);
 
