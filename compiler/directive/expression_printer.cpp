@@ -132,8 +132,7 @@ std::string expression_printer::print(const Expr* expression) {
         if (member->getType()->isPointerType())
             throw unsupported{location,
                               "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
-        return operand(member->getBase()) + (member->isArrow() ? "->" : ".") +
-               identifier(member->getMemberDecl()->getNameAsString());
+        return operand(member->getBase()) + (member->isArrow() ? "->" : ".") + member_name(member->getMemberDecl());
     }
     if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
         auto inner = operand(unary->getSubExpr());

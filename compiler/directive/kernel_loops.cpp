@@ -193,12 +193,15 @@ void kernel_writer::join(const reduction& each, const loop_node& node, bool work
         barrier();
         line("acc_part[acc_self] = " + name + ";");
         barrier();
-        line("for (int acc_step = acc_half(acc_of); acc_step > 0; acc_step /= 2) {");
+        // At least one round: PoCL doubles what follows a barrier that may be passed by.
+        line("int acc_step = acc_half(acc_of);");
+        line("do {");
         const std::string mine = "acc_part[acc_self]", other = "acc_part[acc_self + acc_step * acc_apart]";
         line("    if (acc_rank < acc_step && acc_rank + acc_step < acc_of) " + mine + " = " +
              reduction_step(each.operation, mine, other) + ";");
         line("    barrier(CLK_LOCAL_MEM_FENCE);");
-        line("}");
+        line("    acc_step /= 2;");
+        line("} while (acc_step > 0);");
         line(name + " = acc_part[acc_first];");
         barrier();
         --m_indent;

@@ -322,11 +322,13 @@ std::string kernel_writer::final_kernel(const std::string& name) {
             spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
             ")[acc_gang];\n            acc_all = " + reduction_step(each.operation, "acc_all", "acc_one") +
             ";\n        }\n        " + one + " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE);\n" +
-            "        for (int acc_step = acc_half(acc_lanes); acc_step > 0; acc_step /= 2) {\n" +
+            "        int acc_step = acc_half(acc_lanes);\n        do {\n" +
             "            if (acc_lane < acc_step && acc_lane + acc_step < acc_lanes) " + one + " = " +
             reduction_step(each.operation, one, other) +
-            ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n        }\n        if (acc_lane == 0) *" + own + " = " +
-            reduction_step(each.operation, "*" + own, one) + ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
+            ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n            acc_step /= 2;\n        } while (acc_step > "
+            "0);\n" +
+            "        if (acc_lane == 0) *" + own + " = " + reduction_step(each.operation, "*" + own, one) +
+            ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
     }
     return text + "}\n";
 }

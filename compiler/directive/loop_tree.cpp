@@ -280,11 +280,18 @@ void loop_tree::read_clauses(loop_node& node) {
         m_unit.error(node.of.directive->location, "'seq' excludes 'gang', 'worker', 'vector' and 'independent'");
         return;
     }
-    for (const auto& [level, name] :
-         {std::pair{&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}})
-        if (node.*level && node.any_outer(level))
-            m_unit.error(node.of.directive->location,
-                         std::string("a '") + name + "' loop inside a '" + name + "' loop");
+    constexpr std::pair<bool loop_node::*, const char*> levels[] = {
+        {&loop_node::gang, "gang"}, {&loop_node::worker, "worker"}, {&loop_node::vector, "vector"}};
+    for (std::size_t inner = 0; inner < std::size(levels); ++inner)
+        for (auto outer = inner; outer < std::size(levels); ++outer) {
+            if (!(node.*levels[inner].first) || !node.any_outer(levels[outer].first)) continue;
+            m_unit.error(node.of.directive->location, std::string("a '") + levels[inner].second + "' loop inside a '" +
+                                                          levels[outer].second + "' loop");
+            const auto* around = node.parent;
+            while (!(around->*levels[outer].first)) around = around->parent;
+            m_unit.note(around->location(), "the outer loop");
+            return;
+        }
     if (!m_kernels && !automatic && !node.sequential) node.independent = true;
 }
 

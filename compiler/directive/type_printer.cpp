@@ -22,6 +22,12 @@ std::string identifier(const std::string& name) {
     return name;
 }
 
+std::string member_name(const ValueDecl* member) {
+    const auto* field = dyn_cast<FieldDecl>(member);
+    return field && !field->getIdentifier() ? "acc_member" + std::to_string(field->getFieldIndex())
+                                            : identifier(member->getNameAsString());
+}
+
 std::string type_printer::declare(QualType type, const std::string& name, SourceLocation location,
                                   const std::string& space) {
     const auto canonical = type.getCanonicalType();
@@ -79,8 +85,7 @@ std::string type_printer::record(const RecordDecl* given, SourceLocation locatio
         // The device has no use for the host's pointers: they keep their place.
         const bool pointer = field->getType()->isPointerType();
         fields += "    " +
-                  (pointer ? "ulong " + identifier(field->getNameAsString())
-                           : declare(field->getType(), identifier(field->getNameAsString()), location)) +
+                  (pointer ? "ulong " + member_name(field) : declare(field->getType(), member_name(field), location)) +
                   ";\n";
     }
     m_definitions += spelled + " {\n" + fields + "};\n";

@@ -36,5 +36,7 @@ class type_printer {
 
 /// An identifier that OpenCL C does not have for itself.
 std::string identifier(const std::string& name);
+/// One without a name, a structure whose members are the outer one's, has one in kernels.
+std::string member_name(const clang::ValueDecl* member);
 
 } // namespace directive

@@ -11,6 +11,11 @@ import unittest
 
 COMPILER = sys.argv.pop(1)
 
+WRONG_HEAD = """int rand(void); static int hidden, kept;
+#pragma acc declare create(kept)
+static int uses(void) { return hidden; } static int sees(void) { return kept; } void f(int n, int *a, double x) {
+"""
+
 # The lines of a function with `int n, int *a, double x`, and what is said of one of them: line, and a part of the sentence.
 REFUSED = [
     ("#pragma acc paralel", 1, "OpenACC has no directive 'paralel'"),
@@ -51,6 +56,12 @@ REFUSED = [
     ("#pragma acc parallel loop seq gang\nfor (int i = 0; i < 4; i++) {}", 1, "'seq' excludes"),
     ("#pragma acc parallel loop gang\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
      "a 'gang' loop inside a 'gang' loop"),
+    ("#pragma acc parallel loop worker\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop worker\nfor (int j = 0; j < 4; j++) {}\n}", 3,
+     "a 'worker' loop inside a 'worker' loop"),
+    ("#pragma acc kernels loop vector\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
+     "a 'gang' loop inside a 'vector' loop"),
+    ("#pragma acc parallel loop gang vector\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop worker\nfor (int j = 0; j < 4; j++) {}\n}", 3,
+     "a 'worker' loop inside a 'vector' loop"),
     ("#pragma acc parallel loop tile(2, 2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'tile' needs 2 loops"),
     ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
     ("#pragma acc data attach(a)\n{}", 1, "not supported: 'attach'"),
@@ -92,6 +103,16 @@ REFUSED = [
     ("#pragma acc exit data copyout(x) finalize(1)", 1, "the clause 'finalize' takes no argument"),
     ("#pragma acc parallel loop gang(dim:2)\nfor (int i = 0; i < 4; i++) a[i] = 1;", 1, "'dim' in the clause 'gang'"),
     ("#pragma acc parallel loop collapse(force:2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) a[i] = 1;", 1, "'force' in the clause 'collapse'"),
+    ("#pragma acc parallel\n{ a[0] = rand != 0; }", 2, "'rand' in a region"),
+    ("#pragma acc parallel private(kept)\n{ a[0] = sees(); }", 2, "a copy for each thread of 'kept', which the called"),
+    ("#pragma acc parallel copy(a[0:n])\n{ int b[2] = {1, 2}; int *p = a; if (n) p = b; p[0] = 1; }", 2,
+     "the pointer 'p' both to memory of the device and to variables of a thread"),
+    ("#pragma acc parallel\n{ int local(void); a[0] = 1; }", 2, "this declaration in a region"),
+    ("#pragma acc enter data copyin([0:2])", 1, "expected a variable in the clause 'copyin'"),
+    ("int **r = 0;\n#pragma acc parallel present(r)\n{ a[0] = r != 0; }", 2, "'r', a pointer to pointers, in a region"),
+    ("struct u *p = 0;\n#pragma acc parallel present(p)\n{ a[0] = p != 0; }", 1, "a structure that is not defined"),
+    ("struct { int k, : 2; } s;\n#pragma acc parallel copy(s)\n{ s.k = 1; }", 1, "a structure with bit-fields"),
+    ("#pragma acc parallel\n{ __int128 z = x; a[0] = z; }", 2, "the type '__int128'"),
     ("#pragma acc set", 1, "'set' needs one of the clauses"),
     ("#pragma acc host_data use_device(x)\n{}", 1, "the scalar 'x' in 'use_device'"),
     ("#pragma acc parallel\n{\n#pragma acc update self(a[0:n])\n}", 3, "'update' inside a compute region"),
@@ -222,10 +243,10 @@ class compiler(unittest.TestCase):
     def test_refuses_wrong_programs_and_says_where(self):
         for body, line, sentence in REFUSED:
             with self.subTest(body):
-                self.write("wrong.c", "int rand(void); static int hidden; static int uses(void) { return hidden; } void f(int n, int *a, double x) {\n" + body + "\n}\n")
+                self.write("wrong.c", WRONG_HEAD + body + "\n}\n")
                 said = self.run_program(COMPILER, "-c", "wrong.c", fails=True)
                 first = said.splitlines()[0]
-                self.assertRegex(first, rf"^wrong\.c:{line + 1}:\d+: error: ")
+                self.assertRegex(first, rf"^wrong\.c:{line + WRONG_HEAD.count(chr(10))}:\d+: error: ")
                 self.assertIn(sentence, first)
                 self.assertIn("^", said)
 
@@ -234,6 +255,33 @@ class compiler(unittest.TestCase):
             with self.subTest(directive):
                 self.write("wrong.c", "int g, h[4], *p; extern int e[];\n" + directive + "\nint main(void) { return 0; }\n")
                 self.assertRegex(self.run_program(COMPILER, "-c", "wrong.c", fails=True), rf"^wrong\.c:2:\d+: error: .*{re.escape(sentence)}")
+
+    def test_says_what_a_command_lacks(self):
+        self.write("right.c", "int main(void) {\n#pragma acc parallel\n{}\nreturn 0; }\n")
+        for words, sentence in ((["--host-compiler"], "--host-compiler needs an argument"), (["right.c", "right.c", "-c", "-o", "x.o"], "-o names one file"),
+                                (["--host-compiler", "./absent", "right.c"], "./absent: No such file"), (["--keep", "--translate", "right.c/x", "right.c"], "right.c/x/right.c: Not a")):
+            with self.subTest(words):
+                self.assertIn("causeway-cc: " + sentence, self.run_program(COMPILER, *words, fails=True))
+        self.assertIn("a folder for intermediate files, ", self.run_program(COMPILER, "right.c", fails=True, TMPDIR="/absent"))
+
+    def test_notes_the_loop_that_has_the_level_already(self):
+        self.write("twice.c", "void f(int *a) {\n#pragma acc parallel loop gang present(a)\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}\n}\n")
+        self.assertRegex(self.run_program(COMPILER, "-c", "twice.c", fails=True), r"(?s)twice\.c:4:\d+: error: .*twice\.c:2:\d+: note: the outer loop")
+
+    def test_members_without_names(self):
+        self.write("members.c", """#include <stdio.h>
+typedef struct { int k; struct { int p, q; union { int u; float f; }; }; union { long l; double d; }; } whole;
+int main(void) {
+    whole s = {1, {2, 3, {4}}, {5}}, many[9];
+    #pragma acc parallel copy(s)
+    { s.p += s.q * 10 + s.u * 100 + s.l * 1000 + s.k; s.d = 0.5; }
+    #pragma acc parallel loop copyout(many)
+    for (int i = 0; i < 9; i++) { whole w = s; w.k = i; w.f = i / 2.0f; many[i] = w; }
+    printf("%d %d %g %g %g\\n", s.p, s.q, s.d, many[5].f, many[8].d);
+}
+""")
+        self.run_program(COMPILER, "members.c", "-o", "members")
+        self.assertEqual(self.run_program("./members"), "5433 3 0.5 2.5 0.5\n")
 
     def test_sources_share_declared_variables(self):
         self.write("shared.h", "extern int values[8], factor;\n#pragma acc declare create(values) copyin(factor)\nvoid fill(void);\n")

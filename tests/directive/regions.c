@@ -698,8 +698,23 @@ static void gangs_that_share_groups(int rows, int columns) {
     expect(!wrong, "groups of several gangs");
 }
 
+/* PoCL once doubled the rest of a kernel for each. */
+static void many_sums(int n) {
+    int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
+#pragma acc parallel loop reduction(+ : a, b, c, d, e, f, g, h, i)
+    for (int k = 0; k < n; k++) {
+        a += k, b += 2 * k, c += 3 * k, d += 4 * k, e += 5 * k;
+        f += 6 * k, g += 7 * k, h += 8 * k, i += 9 * k;
+    }
+    const int one = n * (n - 1) / 2;
+    expect(a == one && b == 2 * one && c == 3 * one && d == 4 * one && e == 5 * one && f == 6 * one && g == 7 * one &&
+               h == 8 * one && i == 9 * one,
+           "nine sums in one loop");
+}
+
 int main(void) {
     pace_of_threads();
+    many_sums(1000);
     gangs_that_share_groups(67, 301);
     gangs_that_share_groups(3, 5);
     jumps_past_writes();
