@@ -246,6 +246,16 @@ void host_rewriter::compute(const found_directive& of) {
                 argument("PRIVATE", "0", each.bytes, name, "0", false);
             else
                 host += "__typeof__(" + name + ") " + name + ";\n";
+            if (each.begins) {
+                const auto length = "__acc_length" + number + "_" + name, copy = "__acc_copy" + number + "_" + name;
+                code += "long " + length + " = " + each.bytes + ";\n";
+                argument("BUFFER", address, "0", name, record, false);
+                argument("VALUE", "&" + length, "sizeof(long)", name, "0", false);
+                host += "__typeof__((" + name + ")[0]) " + copy + "[" + length + " / sizeof((" + name + ")[0])];\n" +
+                        "__builtin_memcpy(" + copy + ", (" + name + ") + (" + each.low + "), " + length + ");\n" +
+                        "__typeof__(&(" + name + ")[0]) " + copy + "_start = " + copy + " - (" + each.low + ");\n" +
+                        "__typeof__(" + copy + "_start) " + name + " = " + copy + "_start;\n";
+            }
             break;
         }
         if (each.how == role::buffer || (each.how == role::own && each.own_array)) {

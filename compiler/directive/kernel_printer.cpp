@@ -213,6 +213,9 @@ std::string kernel_writer::parameters() {
             break;
         case role::own:
             if (each.own_array) add("__global char *ACC_RESTRICT acc_own_" + name + ", long acc_own_bytes_" + name);
+            if (each.begins)
+                add("__global const char *ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name +
+                    ", long acc_length_" + name);
             break;
         }
         if (each.how == role::buffer || (each.how == role::own && each.own_array))
@@ -270,7 +273,7 @@ std::string kernel_writer::prologue() {
         }
         case role::own:
             if (each.own_array)
-                text += "    " + own_array(each.variable, name, each.low) + "\n";
+                text += "    " + own_array(each.variable, name, each.low) + "\n" + (each.begins ? beginning(each) : "");
             else
                 text += "    " + m_program.types.declare(type.getUnqualifiedType(), name, location) + ";\n";
             break;
@@ -286,6 +289,15 @@ std::string kernel_writer::own_array(const VarDecl* variable, const std::string&
            " + ((long)get_group_id(0) * get_local_size(0) * get_local_size(1) + get_local_id(1) * "
            "get_local_size(0) + get_local_id(0)) * acc_own_bytes_" +
            name + ") - (" + low + ");";
+}
+
+std::string kernel_writer::beginning(const capture& own) const {
+    const auto name = identifier(own.variable->getNameAsString());
+    const auto spelled = "const " + m_program.types.name(element_of(own.variable).getUnqualifiedType(),
+                                                         own.variable->getLocation());
+    return "    for (long acc_i = " + own.low + "; acc_i < (long)(" + own.low + ") + acc_length_" + name +
+           " / (long)sizeof(" + spelled + "); ++acc_i) " + name + "[acc_i] = (" + memory_of(name, spelled) +
+           ")[acc_i];\n";
 }
 
 std::string kernel_writer::epilogue() {

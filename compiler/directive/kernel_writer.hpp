@@ -67,6 +67,8 @@ class kernel_writer {
     std::string memory_of(const std::string& name, const std::string& type) const;
     std::string prologue();
     std::string own_array(const clang::VarDecl* variable, const std::string& name, const std::string& low);
+    /// Fills an array of a thread's own that is in `firstprivate`.
+    std::string beginning(const capture& own) const;
     std::string epilogue();
     /// One group joins the gangs' values with the one that the variable had before.
     std::string final_kernel(const std::string& name);

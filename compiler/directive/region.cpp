@@ -247,10 +247,15 @@ class analyser {
     void add_first_private(const VarDecl* variable, const item& entry) {
         if (variable->getType()->isPointerType() && !entry.sections.empty()) {
             // Threads share what none of them changes.
-            for (const auto& each : accesses_in(m_of.body))
-                if (each.root == variable && each.writes)
-                    m_unit.error(entry.location, "not supported: a section in 'firstprivate' that the region changes");
-            m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
+            const auto accesses = accesses_in(m_of.body);
+            capture made{variable, role::buffer, "", ""};
+            if (std::any_of(accesses.begin(), accesses.end(),
+                            [&](const auto& each) { return each.root == variable && each.writes; })) {
+                made = own(m_of, entry, variable);
+                made.begins = true;
+            }
+            made.record = own_record(m_region.data.size());
+            m_region.captures.push_back(made);
             m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
             return;
         }

@@ -37,6 +37,7 @@ struct capture {
     bool own_array = false; // role::own with a length that is known at run time
     std::string bytes{};    // of one copy of it
     std::string low{};      // its first element
+    bool begins = false;    // with what the section has
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
     bool by_gangs = false;  // each gang has a part of the reduction; else all have the whole
 };

@@ -90,7 +90,6 @@ REFUSED = [
     ("struct { int m[4]; } s;\n#pragma acc host_data use_device(s.m)\n{}", 2, "'s.m' in 'use_device' is no variable"),
     ("struct { int m; } *s = 0;\n#pragma acc enter data copyin(s[0:2].m)", 2, "'.m' after a section in the clause 'copyin'"),
     ("struct { int m; } s;\n#pragma acc parallel copy(s.m)\n{ s.m = 1; }", 2, "'s.m' in the clause 'copy' is no variable"),
-    ("#pragma acc parallel firstprivate(a[0:4])\n{ a[0] = 1; }", 1, "a section in 'firstprivate' that the region changes"),
     ("#pragma acc parallel\n{ __asm__(\"nop\"); }", 2, "this statement in a region"),
     ("#pragma acc parallel\n{ void *p = &&out; out:; }", 2, "this expression in a region"),
     ("#pragma acc parallel\n{\n#pragma acc parallel\n{}\n}", 3, "'parallel' inside a compute region"),

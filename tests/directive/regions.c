@@ -698,6 +698,35 @@ static void gangs_that_share_groups(int rows, int columns) {
     expect(!wrong, "groups of several gangs");
 }
 
+/* Each gang begins with the section's values, and nobody else sees what it makes of them. */
+static void first_private_sections(int gangs, int n) {
+    double *c = malloc((n + 3) * sizeof *c), wrong = 0;
+    int(*rows)[4] = malloc(n * sizeof *rows), sums[gangs], counts[gangs];
+    for (int on_host = 0; on_host < 2; on_host++) {
+        for (int i = 0; i < n + 3; i++) c[i] = i;
+        for (int i = 0; i < 4 * n; i++) rows[i / 4][i % 4] = i;
+#pragma acc parallel num_gangs(gangs) firstprivate(c[3 : n], rows[0 : n]) copyout(sums, counts) if (!on_host)
+        {
+#pragma acc loop gang
+            for (int g = 0; g < gangs; g++) {
+                double sum = 0;
+#pragma acc loop vector
+                for (int i = 3; i < n + 3; i++) c[i] += on_host ? 0 : g;
+                for (int i = 3; i < n + 3; i++) sum += c[i];
+                sums[g] = sum;
+                rows[g % n][2] += 1;
+                counts[g] = rows[g % n][2];
+            }
+        }
+        for (int g = 0; g < gangs; g++)
+            wrong += sums[g] != n * (n + 5) / 2 + (on_host ? 0 : n * g) || (!on_host && counts[g] != g % n * 4 + 3);
+        for (int i = 0; i < n + 3; i++) wrong += c[i] != i;
+        for (int i = 0; i < 4 * n; i++) wrong += rows[i / 4][i % 4] != i;
+    }
+    free(c), free(rows);
+    expect(!wrong, "sections in firstprivate");
+}
+
 /* PoCL once doubled the rest of a kernel for each. */
 static void many_sums(int n) {
     int a = 0, b = 0, c = 0, d = 0, e = 0, f = 0, g = 0, h = 0, i = 0;
@@ -715,6 +744,7 @@ static void many_sums(int n) {
 int main(void) {
     pace_of_threads();
     many_sums(1000);
+    first_private_sections(7, 90);
     gangs_that_share_groups(67, 301);
     gangs_that_share_groups(3, 5);
     jumps_past_writes();
