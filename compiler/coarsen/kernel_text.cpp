@@ -113,7 +113,7 @@ std::vector<std::pair<std::size_t, std::string>> tokens_of(CXTranslationUnit uni
     return words;
 }
 
-kernel_text place_of(CXTranslationUnit unit, CXCursor function, const std::string& source, const std::string& kernel) {
+kernel_text find_text(CXTranslationUnit unit, CXCursor function, const std::string& source, const std::string& kernel) {
     const auto location = clang_getCursorLocation(function);
     if (is_in_macro(location)) throw refusal("its definition stands in a macro");
     const auto all = tokens_of(unit, clang_getCursorExtent(clang_getTranslationUnitCursor(unit)));
@@ -185,7 +185,7 @@ kernel_text find_kernel(const std::string& file, const std::string& source, cons
         return CXChildVisit_Continue;
     });
     if (clang_Cursor_isNull(function)) throw refusal("there is no kernel " + kernel);
-    auto found = place_of(parsed, function, source, kernel);
+    auto found = find_text(parsed, function, source, kernel);
     const auto attributes = source.substr(found.begin, found.name - found.begin);
     if (attributes.find("reqd_work_group_size") != std::string::npos) throw refusal("it asks for a work-group size");
     checker().check(function, true);

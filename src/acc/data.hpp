@@ -5,16 +5,16 @@
 
 namespace causeway::acc {
 
-/// The device and queue of a directive, locked.
+/// The device and queue of a directive. Holds the device's lock.
 class directive_target {
   public:
     explicit directive_target(causeway_acc_clauses& clauses);
-    /// Runs on the host: there is nothing to map or to move.
+    /// True if the directive runs on the host: nothing is mapped or moved.
     bool is_host() const { return !m_device; }
     acc::device& device() { return *m_device; }
     acc::queue& queue() { return *m_queue; }
     std::unique_lock<std::recursive_mutex>& lock() { return m_lock; }
-    /// A synchronous directive that takes data back comes after all queues of its device.
+    /// Orders a synchronous directive that copies data back after all queues of its device.
     void come_last();
     /// Waits for the queue if the directive is synchronous.
     void finish();
@@ -26,7 +26,8 @@ class directive_target {
     bool m_waits = true;
 };
 
-/// Queues as clauses and routines give them: -1 is the one without a number.
+/// The number of the queue that a clause or routine names: acc_async_noval and acc_async_default are the thread's
+/// default queue, acc_async_sync is the synchronous one.
 long queue_number(long given);
 
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
@@ -34,7 +35,8 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
 mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind);
 void release(device& on, queue& in, mapping& gone);
 
-/// Where the device has what `address` points to.
+/// The buffer and offset behind `address`: mapped host memory or a device address of the program. Ends the program if
+/// it is neither, or if fewer bytes are mapped.
 buffer_location location_of(device& on, void* address, std::size_t bytes, const char* name);
 
 } // namespace causeway::acc

@@ -23,12 +23,13 @@ struct buffer_location {
     std::size_t offset = 0;
 };
 
-/// What a queue waits for that is not among its own commands. Owns a reference to the event.
+/// An event that a queue's next command waits for, and that is not the queue's own. Owns a reference to it.
 struct outside_event {
     cl_event event;
-    /// Where the event is of another device: a queue of this one, whose commands of now end with it.
+    /// If the event is another device's: a queue of this device whose commands up to now end after the event.
     cl_command_queue teller = nullptr;
-    /// What a copy between devices reads or writes here; no buffer: all before the event counts.
+    /// The range that a copy between devices reads or writes on this device. Without a buffer, the event stands for all
+    /// commands before it.
     buffer_location location{};
     std::size_t bytes = 0;
     bool writes = false;
@@ -38,7 +39,7 @@ struct outside_event {
                                     location.offset < with.offset + its_bytes && with.offset < location.offset + bytes);
     }
     bool is_over() const;
-    /// An event of this device.
+    /// The event, or one of this device that comes after it.
     cl_event here();
 };
 
@@ -49,10 +50,10 @@ struct used_buffer {
 
 struct queue {
     cl_command_queue handle = nullptr;
-    bool idle = true;                 // nothing was enqueued since it was last known to be empty
-    bool flushed = true;              // the driver has all that was enqueued
-    bool shared = false;              // the program may enqueue what the run time does not see
-    cl_event last = nullptr;          // the last command
+    bool idle = true; // nothing was enqueued since it was last known to be empty
+    bool flushed = true; // the driver has all that was enqueued
+    bool shared = false; // the program may enqueue what the run time does not see
+    cl_event last = nullptr; // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
     std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
@@ -63,11 +64,12 @@ struct queue {
     void flush();
 };
 
-/// The wait list and the event of a command that is enqueued in a queue now.
+/// The wait list and the event of the command that is being enqueued.
 class command_slot {
   public:
     explicit command_slot(queue& in);
-    /// A kernel, which need not wait for copies of other buffers, nor for those that only read what it only reads.
+    /// For a kernel that uses these buffers: it does not wait for copies of other buffers, nor for copies that read
+    /// what it only reads.
     command_slot(queue& in, const std::vector<used_buffer>& uses);
     ~command_slot();
     command_slot(const command_slot&) = delete;
@@ -83,7 +85,7 @@ class command_slot {
     void take(const std::vector<used_buffer>* uses);
 };
 
-/// What launches of one kernel found out, to be used as long as the table of what is present stays as it is.
+/// What a launch of a kernel has found out. Later launches reuse it while the present table has the same version.
 struct launch_site {
     cl_kernel kernel = nullptr, end = nullptr;
     std::size_t most = 0, most_of_end = 0; // threads of a group
@@ -98,7 +100,8 @@ struct launch_site {
     std::vector<used_buffer> uses;
 };
 
-/// All members but the constants want the lock.
+/// One device. The caller holds lock() for all members but number(), type(), is_cpu(), lanes_in_vectors(), units(),
+/// id() and name().
 class device {
   public:
     device(int number, cl_platform_id platform, cl_device_id id);
@@ -106,43 +109,43 @@ class device {
     std::recursive_mutex& lock() { return m_lock; }
     int number() const { return m_number; }
     int type() const { return m_type; }
-    /// Launches are made for few threads. ACC_LAUNCH_AS_GPU=1 says no, to test those for many without a GPU.
+    /// True if launches use few threads. ACC_LAUNCH_AS_GPU=1 makes it false, to test launches for GPUs without one.
     bool is_cpu() const { return m_cpu; }
-    /// The lanes that the driver's compiler makes vectors of where each has a loop of its own; 1 if it does not.
+    /// How many work-items the driver's compiler vectorises together where each has a loop of its own; 1 for none.
     std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
     cl_uint units() const { return m_units; }
     cl_device_id id() const { return m_id; }
     const std::string& name() const { return m_name; }
     cl_context context();
     queue& queue_of(long number);
-    /// Where copies to and from another device stand, none behind another.
+    /// An out-of-order queue for copies between this device and `other`.
     cl_command_queue peer_queue(int other);
     std::map<long, queue>& queues() { return m_queues; }
     present_table& table() { return m_table; }
-    /// How many of the variables of `declare` the device has.
+    /// The number of `declare` variables that are mapped here.
     std::size_t& declared() { return m_declared; }
 
     /// Memory that other GPUs reach over a link between them, if the program copies between devices and there is such a
     /// link.
     cl_mem allocate(std::size_t bytes);
-    /// For a mapping that a command of the queue is the first to use; goes back to the queue that used it last.
+    /// A buffer for a mapping that queue `in` is the first to use. free() gives it to the queue that used it last.
     cl_mem allocate(queue& in, std::size_t bytes);
     void free(queue& in, cl_mem buffer, std::size_t bytes);
     void fill_zero(queue& in, cl_mem buffer, std::size_t bytes);
     void write(queue& in, buffer_location to, const void* from, std::size_t bytes);
     void read(queue& in, void* to, buffer_location from, std::size_t bytes);
 
-    /// The kernel `name` of the program, compiled when it is first asked for. `overlapping`: some of its buffers are
-    /// one, which a compiler may not take for different ones.
+    /// The kernel `name` of the program, compiled on first use. `overlapping`: some of its arguments are one buffer, so
+    /// that the compiler must not assume that they differ.
     cl_kernel kernel(causeway_acc_program& program, const std::string& name, bool overlapping);
     launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
 
-    /// Waits until all of the queue's commands are over. Gives the lock up for that time.
+    /// Waits until all of the queue's commands are over, without the lock.
     void finish(queue& of, std::unique_lock<std::recursive_mutex>& held);
     void finish_all(std::unique_lock<std::recursive_mutex>& held);
     bool is_over(queue& of);
-    /// Commands of `later` come after what `earlier` has now.
+    /// Later commands of `later` wait for all commands that `earlier` has now.
     void order(queue& earlier, queue& later);
     void order_all(queue& later);
     std::size_t allocated() const { return m_allocated; }

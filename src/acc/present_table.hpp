@@ -23,14 +23,14 @@ struct mapping {
 
 class present_table {
   public:
-    /// The mapping that has all of [address, address + bytes); nullptr if there is none. Ends the program if one has a
-    /// part.
+    /// The mapping that contains [address, address + bytes); nullptr if none does. Ends the program if one contains
+    /// only a part.
     mapping* find(void* address, std::size_t bytes);
-    /// As find(), but a mapping that has a part is no error.
+    /// The mapping that contains `address`; nullptr if none does.
     mapping* find_start(void* address);
     bool overlaps(void* address, std::size_t bytes) const;
-    /// The mapping that was made through this pointer's value, whichever elements it has; nullptr if there is not
-    /// exactly one.
+    /// The only mapping that was made through a pointer of this value, whichever elements it covers; nullptr if there
+    /// is none or more than one.
     mapping* find_base(void* base);
     mapping& add(const mapping& made) {
         ++m_version;
@@ -40,9 +40,9 @@ class present_table {
         ++m_version;
         m_mappings.erase(gone.start);
     }
-    /// Changes with the table, which answers the same as long as it stays.
+    /// A number that changes whenever the table does: same version, same answers.
     std::uint64_t version() const { return m_version; }
-    /// Other memory of the device has come or gone.
+    /// Called when device memory beside the table is allocated or freed: makes a new version.
     void change() { ++m_version; }
     mapping* find_device(char* device_address);
     mapping* find_buffer(cl_mem buffer, std::size_t offset);

@@ -142,7 +142,7 @@ void remote_memory::count(int rank, std::size_t bytes) {
     if (messages >= sent.messages_there + most_messages || in_all >= sent.bytes_there + most_bytes) quiet(rank);
 }
 
-void remote_memory::write(const remote_place& where, const void* from, std::size_t bytes) {
+void remote_memory::write(const remote_location& where, const void* from, std::size_t bytes) {
     const auto* next = static_cast<const std::byte*>(from);
     request what{.asks = kind::write, .part = where.part, .offset = where.offset};
     while (bytes != 0) {
@@ -165,7 +165,7 @@ void remote_memory::write(const remote_place& where, const void* from, std::size
     }
 }
 
-void remote_memory::read(const remote_place& where, void* to, std::size_t bytes) {
+void remote_memory::read(const remote_location& where, void* to, std::size_t bytes) {
     auto* next = static_cast<std::byte*>(to);
     request what{.asks = kind::read, .part = where.part, .offset = where.offset};
     while (bytes != 0) {
@@ -182,7 +182,7 @@ void remote_memory::read(const remote_place& where, void* to, std::size_t bytes)
     }
 }
 
-std::uint64_t remote_memory::change(const remote_place& where, word_operation what, std::size_t word_bytes,
+std::uint64_t remote_memory::change(const remote_location& where, word_operation what, std::size_t word_bytes,
                                     std::uint64_t operand, std::uint64_t compared) {
     request asked{kind::change, where.part, where.offset, word_bytes, operand, compared, what, new_tag()};
     std::uint64_t before = 0;
@@ -194,7 +194,7 @@ std::uint64_t remote_memory::change(const remote_place& where, word_operation wh
     return before;
 }
 
-void remote_memory::tell(const remote_place& where, word_operation what, std::size_t word_bytes,
+void remote_memory::tell(const remote_location& where, word_operation what, std::size_t word_bytes,
                          std::uint64_t operand) {
     request told{kind::tell, where.part, where.offset, word_bytes, operand, 0, what, 0};
     send(where.rank, told, nullptr, 0);

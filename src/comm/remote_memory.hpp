@@ -21,7 +21,7 @@ namespace causeway::comm {
 enum class word_operation : unsigned { fetch, set, add, increment, compare_swap, swap, bit_and, bit_or, bit_xor };
 
 /// Where: a part of the target's memory that both number alike, and the offset in it.
-struct remote_place {
+struct remote_location {
     int rank = 0;
     std::uint32_t part = 0;
     std::uint64_t offset = 0;
@@ -46,13 +46,13 @@ class remote_memory {
 
     // Failures are transfer_errors.
     /// `from` may change once it returns; the bytes are there after quiet().
-    void write(const remote_place& where, const void* from, std::size_t bytes);
-    void read(const remote_place& where, void* to, std::size_t bytes);
+    void write(const remote_location& where, const void* from, std::size_t bytes);
+    void read(const remote_location& where, void* to, std::size_t bytes);
     /// What the word was.
-    std::uint64_t change(const remote_place& where, word_operation what, std::size_t word_bytes, std::uint64_t operand,
-                         std::uint64_t compared);
+    std::uint64_t change(const remote_location& where, word_operation what, std::size_t word_bytes,
+                         std::uint64_t operand, std::uint64_t compared);
     /// Does not wait for it.
-    void tell(const remote_place& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
+    void tell(const remote_location& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
     /// All that this process has written and told is there.
     void quiet();
     /// This process may end before the others do.

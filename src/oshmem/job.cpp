@@ -217,7 +217,7 @@ template <class Call> auto or_end(const char* name, Call call) {
 }
 } // namespace
 
-comm::remote_place job::remote(const void* address, int pe, const char* call) const {
+comm::remote_location job::remote(const void* address, int pe, const char* call) const {
     const auto where = reinterpret_cast<std::uintptr_t>(address);
     if (where - m_heap.first < m_heap.bytes) return {pe, heap_part, where - m_heap.first};
     if (where - m_globals.first < m_globals.bytes) return {pe, globals_part, where - m_globals.first};
@@ -571,7 +571,7 @@ const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std
         fetched.resize(bytes);
         const auto lent = first_lent_part + number_of(slot, pe) * static_cast<std::uint32_t>(loans) +
                           static_cast<std::uint32_t>(which);
-        const auto where = shown.bytes != 0 ? comm::remote_place{pe, lent, offset} : remote(first, pe, call);
+        const auto where = shown.bytes != 0 ? comm::remote_location{pe, lent, offset} : remote(first, pe, call);
         or_end(call, [&] { messages(call).read(where, fetched.data(), bytes); });
         return fetched.data();
     }

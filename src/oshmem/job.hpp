@@ -36,7 +36,7 @@ struct members {
     }
 };
 
-/// What is lent of one of these while the others borrow it.
+/// What a PE lends the others of its team in one collective call.
 enum class loan { source, target };
 inline constexpr std::size_t loans = 2;
 
@@ -51,24 +51,24 @@ struct team_slot {
 /// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.
 [[noreturn]] void give_up(const char* call, const std::string& why);
 
-/// As if nothing had delayed it.
+/// Calls the MPI_Finalize that this library's own stands before; returns its code.
 int end_mpi_of_program();
 
 class job {
   public:
-    /// Collective over all processes that the launcher has started. Ends the job if it cannot be.
+    /// Starts OpenSHMEM. Collective over all processes that the launcher has started. Ends the job on failure.
     static void start();
     [[nodiscard]] static bool has_started();
     [[nodiscard]] static job& instance();
-    /// `call` names who asks, where there is none yet.
+    /// The job; ends the process, naming `call`, if OpenSHMEM has not started.
     [[nodiscard]] static job& required(const char* call);
-    /// Once; also at exit.
+    /// Ends OpenSHMEM; later calls do nothing. Runs at exit, too.
     static void finish();
-    /// The program initialises MPI. Whether this library has done so already, for itself.
+    /// Called when the program initialises MPI. True if this library has done so already, for itself.
     [[nodiscard]] static bool shares_mpi();
-    /// The program ends MPI, perhaps before this. False if messages to other nodes need it: then finish() ends it.
+    /// Called when the program finalises MPI. False if messages to other nodes still need it: then finish() ends it.
     [[nodiscard]] static bool mpi_may_end();
-    /// Ends all PEs.
+    /// Ends all PEs with this exit status.
     [[noreturn]] static void exit_all(int status);
 
     [[nodiscard]] int pe() const { return m_pe; }
@@ -81,7 +81,7 @@ class job {
         if (found == nullptr) refuse(address, pe, call);
         return found;
     }
-    /// Null instead.
+    /// As at(), but null for any other address or PE.
     [[nodiscard]] void* find(const void* address, int pe) const {
         const auto where = reinterpret_cast<std::uintptr_t>(address);
         if (static_cast<unsigned>(pe) >= static_cast<unsigned>(m_pes)) return nullptr;
@@ -98,16 +98,17 @@ class job {
                m_heap.peers[static_cast<std::size_t>(pe)] == nullptr;
     }
     /// Where messages find `address` of such a PE. Ends the job for any other address or PE.
-    [[nodiscard]] comm::remote_place remote(const void* address, int pe, const char* call) const;
-    /// What the word was before.
+    [[nodiscard]] comm::remote_location remote(const void* address, int pe, const char* call) const;
+    /// An atomic operation on a word of a PE on another node. Waits; returns the word's former value.
     std::uint64_t change_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
                                 std::uint64_t operand, std::uint64_t compared, int pe) const;
-    /// Does not wait.
+    /// The same without a result. Does not wait.
     void tell_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
                      std::uint64_t operand, int pe) const;
-    /// What this PE has put is there.
+    /// Returns when all puts of this PE are complete at their targets.
     void quiet() const;
-    /// It is there before what this PE puts next. Messages keep their order, but not with what libcauseway does.
+    /// Orders earlier puts of this PE before later ones. Messages keep their order by themselves, but not relative to
+    /// puts into device memory by libcauseway: those need quiet().
     void fence() const {
         if (m_distant_bytes != 0) {
             quiet();
@@ -118,19 +119,19 @@ class job {
     [[nodiscard]] bool is_symmetric(const void* address) const {
         return find(address, m_pe) != nullptr || is_distant(address);
     }
-    /// The PEs of this one's node, this one alone if the others do not come at one distance.
+    /// The PEs of this node, if their numbers have one stride; else this PE alone.
     [[nodiscard]] members neighbours() const;
 
-    /// Whether an address is in the heap of the device's own memory, which no load or store reaches. Then device() is
-    /// to be asked.
+    /// True if the address is in a heap in device memory, which no load or store reaches: use device().
     [[nodiscard]] bool is_distant(const void* address) const {
         return reinterpret_cast<std::uintptr_t>(address) - m_distant_first < m_distant_bytes;
     }
     [[nodiscard]] device_heap& device() const { return *m_device; }
-    /// Bytes of any memory of this PE to symmetric memory of PE `pe`, and the other way.
+    /// Copies from any memory of this PE to symmetric memory of PE `pe`.
     void put(const char* call, void* target, const void* source, std::size_t bytes, int pe);
+    /// Copies from symmetric memory of PE `pe` to any memory of this PE.
     void get(const char* call, void* target, const void* source, std::size_t bytes, int pe);
-    /// To any memory of this PE, from memory that is not distant.
+    /// Copies to any memory of this PE from host memory of this process.
     void store(const char* call, void* target, const void* source, std::size_t bytes) {
         if (is_distant(target)) {
             m_device->put(call, target, source, bytes, m_pe);
@@ -139,33 +140,32 @@ class job {
         }
     }
 
-    /// The heap in the device's memory; makes it, where there is none yet. Collective. Throws transfer_error, on every
-    /// PE if on one.
+    /// The heap in device memory, which the first call makes. Collective. Throws transfer_error, on all PEs if on one.
     [[nodiscard]] device_heap& need_device();
 
-    /// All of `who` have come, and what they stored before is visible. One thread at a time in one slot.
+    /// A barrier over `who`: what each stored before is visible to all after. One thread at a time in one slot.
     void meet(const members& who, team_slot& slot);
-    /// For active sets, which have no slot of their own: one thread of a PE at a time.
+    /// A barrier over an active set, which has no slot of its own: one thread of a PE at a time.
     void meet_set(const members& who);
-    /// Over all PEs.
+    /// A barrier over all PEs.
     void meet_all() { meet(world(), m_world_slot); }
     [[nodiscard]] members world() const { return {0, 1, m_pes}; }
     [[nodiscard]] team_slot& world_slot() { return m_world_slot; }
     [[nodiscard]] team_slot& set_slot() { return m_set_slot; }
-    /// Of the slot of a node's PEs.
+    /// The number of the slot of a node's PEs.
     static constexpr std::uint32_t shared_number = 2;
-    /// Makes a slot for `of`, if this PE is one of them. Collective over `parent`. False if there is none left.
+    /// Makes a slot for the PEs `of`, if this PE is one of them. Collective over `parent`. False if no slot is left.
     [[nodiscard]] bool make_slot(const members& parent, team_slot& at, const members& of, team_slot& made);
     void free_slot(team_slot& slot);
 
-    /// A word of this PE that the others read between two meetings.
+    /// Publishes a word of this PE, which the others read by note_of() between two meetings.
     void note(const team_slot& slot, std::uint64_t value);
     [[nodiscard]] std::uint64_t note_of(const team_slot& slot, int pe) const;
 
-    /// What the others read of `bytes` at `source` between two meetings, by borrow(). Memory that is not symmetric is
-    /// copied to where they can: programs hand such to collectives.
+    /// Lets the others read `bytes` at `source` by borrow(), between two meetings. Memory that is not symmetric, which
+    /// programs may hand to collectives, is copied to shared memory.
     void lend(const char* call, team_slot& slot, loan what, const void* source, std::size_t bytes);
-    /// `bytes` at `offset` of what that PE has lent; valid until the thread borrows again.
+    /// `bytes` at `offset` of what PE `pe` has lent; valid until this thread borrows again.
     [[nodiscard]] const std::byte* borrow(team_slot& slot, loan what, const void* source, std::size_t offset,
                                           std::size_t bytes, int pe, const char* call);
 

@@ -41,7 +41,7 @@ struct alignas(64) task {
     alignas(std::max_align_t) std::byte room[inline_bytes];
 };
 
-/// Tasks that are waited for together. Dependences hold among the tasks of one group. Threads may spawn into it at
+/// Tasks that are waited for together. Dependences order tasks of one group only. Several threads may spawn into it at
 /// once.
 class task_group {
   public:
@@ -49,7 +49,7 @@ class task_group {
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
 
-    /// Null if the program gave none.
+    /// The pool that the group's tasks run in; null if the program gave none.
     [[nodiscard]] pool* owner() const { return m_pool; }
     [[nodiscard]] bool is_done() const { return m_pending.load(std::memory_order_acquire) < 2; }
     [[nodiscard]] std::uint64_t pending() const { return m_pending.load(std::memory_order_relaxed) / 2; }
@@ -79,7 +79,8 @@ class task_group {
         return ended;
     }
 
-    /// Orders a task after earlier ones. Its node then holds once more than for its predecessors.
+    /// Orders a task after earlier tasks whose regions overlap its own. `node` then waits for each of them, and once
+    /// more, until the caller releases it.
     void enter(dependence_node& node, std::span<const region> regions) {
         const std::lock_guard lock(m_domain_mutex);
         if (!m_domain) m_domain = std::make_unique<dependence_domain>();
@@ -87,12 +88,14 @@ class task_group {
     }
 
     void add_one() { m_pending.fetch_add(2, std::memory_order_relaxed); }
-    /// True if somebody who sleeps has to be told. The group may be gone when this returns.
+    /// One task has ended. True if it was the last and a thread sleeps, which the caller must wake. The group may be
+    /// gone when this returns.
     [[nodiscard]] bool end_one() { return m_pending.fetch_sub(2, std::memory_order_acq_rel) == 3; }
-    /// Up to how many pending tasks nobody waits for others to catch up, as it was in vain.
+    /// Spawners do not wait for the pool to catch up while fewer tasks than this are pending: an earlier wait was in
+    /// vain.
     [[nodiscard]] std::uint64_t spawns_on_to() const { return m_spawns_on_to.load(std::memory_order_relaxed); }
     void spawns_on_to(std::uint64_t pending) { m_spawns_on_to.store(pending, std::memory_order_relaxed); }
-    /// From now on whoever ends the last task tells.
+    /// A thread is going to sleep until the group is done: end_one() of the last task then returns true.
     void announce_sleeper() { m_pending.fetch_or(1, std::memory_order_seq_cst); }
 
   private:

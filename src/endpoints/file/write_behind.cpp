@@ -26,7 +26,7 @@ constexpr int most_senders = 4;
 std::atomic<int> senders{0};
 
 /// One of those few, until the last copy is gone.
-std::shared_ptr<void> place_among_senders() {
+std::shared_ptr<void> slot_among_senders() {
     if (senders.fetch_add(1) < most_senders) return {&senders, [](void*) { --senders; }};
     --senders;
     return nullptr;
@@ -120,10 +120,10 @@ void write_behind::wrote(off_t start, std::size_t bytes) { m_written->add(start,
 
 void write_behind::go_on() {
     if (m_sending.pending() || !m_has_thread || !m_written->has_range()) return;
-    auto place = place_among_senders();
-    if (!place) return;
+    auto slot = slot_among_senders();
+    if (!slot) return;
     m_sending.begin();
-    const auto send = [written = m_written, place = std::move(place)] {
+    const auto send = [written = m_written, slot = std::move(slot)] {
         written->send();
         return transfer::outcome();
     };

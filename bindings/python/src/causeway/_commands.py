@@ -12,7 +12,7 @@ import pyopencl as cl
 
 from . import _library, _mpi
 from ._errors import failed, refused
-from ._files import APPEND, BinaryFile, descriptor_of, move_to, place_of
+from ._files import APPEND, BinaryFile, descriptor_of, move_to, position_of
 from ._handles import bare_event_handle, bare_queue_handle, event_handle, queue_handle
 from ._info import TransferInfo
 
@@ -110,7 +110,7 @@ def _range(queue: cl.CommandQueue, memory: DeviceMemory, offset: int, size: int 
     """Handle, offset and size in bytes."""
     if isinstance(memory, _Memory):
         return memory.int_ptr, offset, memory.size - offset if size is None else size
-    handle, begin = _place(queue, memory)
+    handle, begin = _location(queue, memory)
     if not getattr(memory, "flags").forc:
         raise ValueError("the array is not contiguous; send a box of it (enqueue_send_rect)")
     size = memory.nbytes - offset if size is None else size
@@ -119,7 +119,7 @@ def _range(queue: cl.CommandQueue, memory: DeviceMemory, offset: int, size: int 
     return handle, begin + offset, size
 
 
-def _place(queue: cl.CommandQueue, memory: DeviceMemory) -> tuple[int, int]:
+def _location(queue: cl.CommandQueue, memory: DeviceMemory) -> tuple[int, int]:
     """Handle of the buffer, and where in it the memory begins."""
     if isinstance(memory, _Memory):
         return memory.int_ptr, 0
@@ -152,7 +152,7 @@ class _Box:
         region: Sequence[int],
         pitches: Sequence[int],
     ) -> None:
-        self.handle, begin = _place(queue, memory)
+        self.handle, begin = _location(queue, memory)
         origin, region = _extended("buffer_origin", origin, 3, 0), _extended("region", region, 3, 1)
         row_pitch, slice_pitch = _extended("buffer_pitches", pitches, 2, 0)
         if not isinstance(memory, _Memory) and hasattr(memory, "strides"):
@@ -197,7 +197,7 @@ def _file_command(
 ) -> cl.Event:
     handle, offset, size = _range(queue, memory, offset, size)
     descriptor = descriptor_of(file)
-    at = place_of(file, written=command is _read_to_file) if file_offset is None else _checked_offset(file_offset)
+    at = position_of(file, written=command is _read_to_file) if file_offset is None else _checked_offset(file_offset)
     arguments = (handle, blocking, offset, size, descriptor, at)
     event = command(queue, arguments, _awaited(wait_for, memory), blocking)
     if file_offset is None and at != APPEND:

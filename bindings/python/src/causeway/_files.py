@@ -35,7 +35,7 @@ def descriptor_of(file: Any) -> int:
 APPEND = -0x0CA50001
 
 
-def place_of(file: BinaryFile, *, written: bool) -> int:
+def position_of(file: BinaryFile, *, written: bool) -> int:
     """Where a transfer takes place that is not told: at the file's position, or `APPEND` if it writes in append mode."""
     descriptor = file if isinstance(file, int) else file.fileno()
     if written and fcntl.fcntl(descriptor, fcntl.F_GETFL) & os.O_APPEND:

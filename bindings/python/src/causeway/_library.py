@@ -18,7 +18,7 @@ STATUS = c_int
 _SONAME = "libcauseway.so.0"
 
 
-def _place() -> str:
+def _library_path() -> str:
     """LIBCAUSEWAY, else the library that the package was installed with, else the one that the system finds."""
     if chosen := os.environ.get("LIBCAUSEWAY"):
         return chosen
@@ -31,12 +31,12 @@ def _place() -> str:
 
 
 def _load() -> ctypes.CDLL:
-    place = _place()
+    path = _library_path()
     try:
-        return ctypes.CDLL(place)
+        return ctypes.CDLL(path)
     except OSError as error:
         raise ImportError(
-            f"cannot load {place}: {error}. Install the library (make install), or name it in the environment "
+            f"cannot load {path}: {error}. Install the library (make install), or name it in the environment "
             f"variable LIBCAUSEWAY; it needs the MPI and the OpenCL loader that it was built with."
         ) from error
 

@@ -16,7 +16,7 @@ import pyopencl as cl
 
 from . import _mpi
 from ._errors import refused
-from ._files import APPEND, BinaryFile, descriptor_of, move_to, place_of
+from ._files import APPEND, BinaryFile, descriptor_of, move_to, position_of
 from ._handles import context_handle, device_handle
 from ._host_memory import HostRange
 from ._library import HANDLE, declare
@@ -258,7 +258,7 @@ class Graph:
         elif isinstance(end, int) or hasattr(end, "fileno"):
             add = _add_input_descriptor if is_input else _add_output_descriptor
             descriptor = descriptor_of(end)
-            at = place_of(end, written=not is_input) if file_offset is None else file_offset
+            at = position_of(end, written=not is_input) if file_offset is None else file_offset
             if file_offset is not None and file_offset < 0:
                 raise ValueError(f"stream '{name}': the file offset {file_offset} is negative")
             code = add(self._handle, key, descriptor, at, total, token_size)
@@ -453,7 +453,7 @@ class Graph:
     def _begin(self, stream: _File) -> int:
         """Has the stream begin at its file's position, which is returned."""
         descriptor_of(stream.file)  # writes what Python has buffered
-        position = place_of(stream.file, written=not stream.is_input)
+        position = position_of(stream.file, written=not stream.is_input)
         self._check(_set_file_offset(self._handle, stream.name.encode(), position), "causeway_graph_set_file_offset")
         return position
 

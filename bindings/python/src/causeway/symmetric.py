@@ -18,7 +18,7 @@ import pyopencl as cl
 import pyopencl.array
 
 from . import _mpi
-from ._commands import DeviceArray, DeviceMemory, WaitList, _awaited, _place, _range
+from ._commands import DeviceArray, DeviceMemory, WaitList, _awaited, _location, _range
 from ._errors import failed, refused
 from ._handles import context_handle, device_handle, event_handle, queue_handle
 from ._info import TransferInfo
@@ -282,7 +282,7 @@ def atomic(
     What was there before goes to `result`.
     """
     address, size, _ = _word(word)
-    handle, offset = (None, 0) if result is None else _place(queue, result)
+    handle, offset = (None, 0) if result is None else _location(queue, result)
     mask = 0xFFFF_FFFF_FFFF_FFFF
     given = (queue_handle(queue), blocking, _number_of(_ATOMICS, operation), size, address, operand & mask)
     rest = (compared & mask, pe, handle, offset)
