@@ -5,7 +5,7 @@
 Figure 2: the workloads; 3: short rows; 4: alignment; 5: matrices; 6: Mandelbrot in vectors, threads, and both.
 
 Usage: scripts/simd_figures.py PICTURE RECORD
-       scripts/simd_figures.py docs/pictures/simd_figures_h100.png benchmarks/results/nvidia-h100-x1/simd.txt
+       scripts/simd_figures.py docs/pictures/simd_figures_h100.png benchmarks/results/nvidia-h100-x2/simd.txt
 """
 import re
 import sys
@@ -80,12 +80,12 @@ def main():
          [(label, colour, [min(matrices[name]["clang"], matrices[name]["clang-512"]) / matrices[name][way] for name in matrices])
           for label, colour, way in (("GCC 12", ORANGE, "gcc-512"), ("plug-in", GREEN, "plug-in-512"))])
 
-    counts = sorted(workloads)
-    names, ratios = ["vectors"], [alone["Mandelbrot"]["scalar"] / alone["Mandelbrot"]["vectors"]]
-    for count in counts[1:]:
-        at = workloads[count]["Mandelbrot"]
+    mandelbrot = {count: table["Mandelbrot"] for count, table in sorted(workloads.items())}
+    serial = min(row["scalar"] for row in mandelbrot.values())
+    names, ratios = ["vectors"], [serial / min(row["vectors"] for row in mandelbrot.values())]
+    for count, row in list(mandelbrot.items())[1:]:
         names += [f"{count} threads", f"both, {count} threads"]
-        ratios += [at["scalar"] / at["scalar, threads"], at["scalar"] / at["vectors, threads"]]
+        ratios += [serial / row["scalar, threads"], serial / row["vectors, threads"]]
     bars(axes[1][1], "Figure 6: Mandelbrot, speed-up over serial scalar code", names, [("plug-in", GREEN, ratios)])
     axes[1][1].set_yscale("log", base=2)
     axes[1][1].yaxis.set_major_formatter(lambda value, _: f"{value:g}")
