@@ -10,22 +10,22 @@ target_include_directories(tasks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(tasks_tests SYSTEM PRIVATE ${CAUSEWAY_HWLOC_HEADERS})
 target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks ${CAUSEWAY_HWLOC_LIBRARY}
   GTest::gmock GTest::gtest_main)
-causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=-stepped.*)
+causeway_test(tasks LABEL unit RUNTIME none TIMEOUT 1500 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=-stepped.*)
 causeway_test(tasks.stepped LABEL unit RUNTIME none TIMEOUT 1500 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
 
 if(TARGET causeway_program)
-  causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 60
+  causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 300
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/command_test.py $<TARGET_FILE:causeway_program>)
 endif()
 if(TARGET task_problems)
   foreach(distribution standard fine coarse local)
-    causeway_test(task_problems.${distribution} LABEL example RUNTIME none TIMEOUT 60
+    causeway_test(task_problems.${distribution} LABEL example RUNTIME none TIMEOUT 300
       COMMAND $<TARGET_FILE:task_problems> --small --rounds 2 --threads 3 --distribution ${distribution})
   endforeach()
 endif()
 if(TARGET task_fib)
-  causeway_test(task_fib LABEL example RUNTIME none TIMEOUT 60 COMMAND $<TARGET_FILE:task_fib> --n 15 --rounds 1 1 2 5)
-  causeway_test(task_fib.help LABEL example RUNTIME none TIMEOUT 60 COMMAND $<TARGET_FILE:task_fib> --help)
+  causeway_test(task_fib LABEL example RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:task_fib> --n 15 --rounds 1 1 2 5)
+  causeway_test(task_fib.help LABEL example RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:task_fib> --help)
 endif()
 
 # The simulator beside another one, where it is there (Debian: libsimgrid-dev).
@@ -35,13 +35,13 @@ if(CAUSEWAY_SIMGRID_HEADERS AND CAUSEWAY_SIMGRID_LIBRARY AND NOT CAUSEWAY_SANITI
   add_executable(tasks_simgrid_tests ${CMAKE_CURRENT_LIST_DIR}/simgrid/simgrid_test.cpp)
   target_include_directories(tasks_simgrid_tests SYSTEM PRIVATE ${CAUSEWAY_SIMGRID_HEADERS})
   target_link_libraries(tasks_simgrid_tests PRIVATE causeway_flags causeway_task_parts ${CAUSEWAY_SIMGRID_LIBRARY} GTest::gtest_main)
-  causeway_test(tasks.simgrid LABEL unit RUNTIME none TIMEOUT 120 COMMAND $<TARGET_FILE:tasks_simgrid_tests>)
+  causeway_test(tasks.simgrid LABEL unit RUNTIME none TIMEOUT 3000 COMMAND $<TARGET_FILE:tasks_simgrid_tests>)
 endif()
 
 add_executable(tasks_opencl_tests ${CMAKE_CURRENT_LIST_DIR}/opencl/events_test.cpp)
 target_link_libraries(tasks_opencl_tests PRIVATE causeway_flags Causeway::tasks OpenCL::OpenCL GTest::gtest_main Threads::Threads)
 foreach(runtime ${runtimes})
-  causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 120 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
+  causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 3000 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
 endforeach()
 
 # Real binding, on a kernel with 8 nodes in a virtual machine.
@@ -49,5 +49,5 @@ if(NOT CAUSEWAY_SANITIZE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
   add_executable(tasks_guest ${CMAKE_CURRENT_LIST_DIR}/nodes/guest.cpp)
   target_link_libraries(tasks_guest PRIVATE causeway_flags causeway_topology Causeway::tasks Threads::Threads)
   add_test(NAME tasks.eight_nodes COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/nodes/run.py $<TARGET_FILE:tasks_guest>)
-  set_tests_properties(tasks.eight_nodes PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2)
+  set_tests_properties(tasks.eight_nodes PROPERTIES LABELS system TIMEOUT 900 PROCESSORS 2)
 endif()
