@@ -35,13 +35,13 @@ if(CAUSEWAY_SIMGRID_HEADERS AND CAUSEWAY_SIMGRID_LIBRARY AND NOT CAUSEWAY_SANITI
   add_executable(tasks_simgrid_tests ${CMAKE_CURRENT_LIST_DIR}/simgrid/simgrid_test.cpp)
   target_include_directories(tasks_simgrid_tests SYSTEM PRIVATE ${CAUSEWAY_SIMGRID_HEADERS})
   target_link_libraries(tasks_simgrid_tests PRIVATE causeway_flags causeway_task_parts ${CAUSEWAY_SIMGRID_LIBRARY} GTest::gtest_main)
-  causeway_test(tasks.simgrid LABEL unit RUNTIME none TIMEOUT 3000 COMMAND $<TARGET_FILE:tasks_simgrid_tests>)
+  causeway_test(tasks.simgrid LABEL unit RUNTIME none TIMEOUT 600 COMMAND $<TARGET_FILE:tasks_simgrid_tests>)
 endif()
 
 add_executable(tasks_opencl_tests ${CMAKE_CURRENT_LIST_DIR}/opencl/events_test.cpp)
 target_link_libraries(tasks_opencl_tests PRIVATE causeway_flags Causeway::tasks OpenCL::OpenCL GTest::gtest_main Threads::Threads)
 foreach(runtime ${runtimes})
-  causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 3000 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
+  causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 600 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
 endforeach()
 
 # Real binding, on a kernel with 8 nodes in a virtual machine.
