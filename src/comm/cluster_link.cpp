@@ -37,7 +37,7 @@ constexpr auto until_read = 100ms;
 /// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
-constexpr int farewell_tag = 1 << 20; // beyond the platform's
+constexpr int farewell_tag = 1 << 21; // beyond the platform's
 
 /// The error output as it was when the process started, which the program may have put a file of its own in the place
 /// of (as pytest does): `causeway run --cluster` keeps it, else this library from when it is loaded.

@@ -21,6 +21,7 @@ namespace causeway::platform {
 namespace {
 
 constexpr unsigned tags = 1 << 20;
+constexpr unsigned largest_prime_of_tags = 1'048'573; ///< all bits of a number count
 /// Of calls that a rank has made, for others that have come less far.
 constexpr std::size_t calls_kept = 4096;
 /// How long the end of messages waits for commands whose end other ranks wait for.
@@ -252,7 +253,9 @@ cl_int cluster::agree(cl_int code) const {
 }
 
 bool cluster::refuse_in_callback(api_call function) const {
-    if (ranks() > 1 && function != api_call::clFlush && function != api_call::clSetUserEventStatus)
+    const bool any_time = function == api_call::clFlush || function == api_call::clSetUserEventStatus ||
+                          function == api_call::clSetEventCallback;
+    if (ranks() > 1 && !any_time)
         give_up(name_of(function) +
                 " in a callback: ranks call back when they like, and could not make it in one order");
     return false;
@@ -290,7 +293,8 @@ int cluster::next_data_tag(int from, int to) {
     return static_cast<int>(count++ % tags);
 }
 
-int cluster::next_message_tag(int from, int to) {
+int cluster::message_tag(int from, int to, std::uint64_t about) {
+    if (about != in_turn) return static_cast<int>(tags + about % largest_prime_of_tags);
     auto& count = from == rank() ? m_out[static_cast<std::size_t>(to)] : m_in[static_cast<std::size_t>(from)];
     return static_cast<int>(count++ % tags);
 }
@@ -335,10 +339,11 @@ void cluster::end_too_long(const message_head& expected, int from) const {
                " has sent" + (expected.is_noted ? " (#n is what call n made)" : ""));
 }
 
-std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size) {
+std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size,
+                                       std::uint64_t about) {
     if (m_ends) return [] {}; // nobody listens
     head_of(bytes) = own_head();
-    return [this, to, bytes = std::move(bytes), size, tag = next_message_tag(rank(), to)] {
+    return [this, to, bytes = std::move(bytes), size, tag = message_tag(rank(), to, about)] {
         auto* const held = new outgoing{bytes};
         m_calls.send(
             to, tag, &head_of(bytes), sizeof(message_head) + size,
@@ -346,7 +351,8 @@ std::function<void()> cluster::promise(int to, std::shared_ptr<std::byte[]> byte
     };
 }
 
-void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over) {
+void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over,
+                      std::uint64_t about) {
     struct incoming {
         std::shared_ptr<std::byte[]> bytes;
         std::function<void()> over;
@@ -357,7 +363,7 @@ void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t 
     auto& head = head_of(held->bytes);
     head = {};
     m_calls.receive(
-        from, next_message_tag(from, rank()), &head, sizeof head + size,
+        from, message_tag(from, rank(), about), &head, sizeof head + size,
         [](void* data, bool has_arrived) {
             const std::unique_ptr<incoming> done(static_cast<incoming*>(data));
             const auto& job = of_process();
@@ -369,7 +375,7 @@ void cluster::receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t 
 }
 
 std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
-                                      std::function<void()> arrived) {
+                                      std::function<void()> arrived, std::uint64_t about) {
     // A binomial tree around the root. Tags are taken now, in the order of the calls; messages go when the bytes are
     // there.
     const int count = ranks();
@@ -377,16 +383,19 @@ std::function<void()> cluster::spread(int root, const std::shared_ptr<std::byte[
     const int low = position == 0 ? count : position & -position;
     std::vector<std::function<void()>> promises;
     for (int step = 1; step < low && position + step < count; step *= 2)
-        promises.push_back(promise((position + step + root) % count, bytes, size));
+        promises.push_back(promise((position + step + root) % count, bytes, size, about));
     auto pass_on = [promises = std::move(promises)] {
         for (const auto& keep : promises) keep();
     };
     if (position == 0) return pass_on;
     const int parent = (position - low + root) % count;
-    receive(parent, bytes, size, [pass_on = std::move(pass_on), arrived = std::move(arrived)] {
-        pass_on();
-        arrived();
-    });
+    receive(
+        parent, bytes, size,
+        [pass_on = std::move(pass_on), arrived = std::move(arrived)] {
+            pass_on();
+            arrived();
+        },
+        about);
     return {};
 }
 
@@ -451,8 +460,9 @@ void tell_all(_cl_event& event) {
     event.told_all = true;
     auto& job = event.context->job;
     const auto bytes = room_for_end(job);
-    auto pass_on = job.spread(event.rank, bytes, sizeof(command_end),
-                              [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); });
+    auto pass_on = job.spread(
+        event.rank, bytes, sizeof(command_end),
+        [bytes, held = ref<_cl_event>(&event)] { end_with(*held, bytes.get()); }, event.made_by);
     if (event.rank == job.rank()) say_when_over(event, bytes, std::move(pass_on));
 }
 

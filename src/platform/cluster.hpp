@@ -141,18 +141,23 @@ class cluster {
 
     // Each pair of ranks counts its messages; both ends count alike.
     [[nodiscard]] int next_data_tag(int from, int to);
+    /// Of a message that has its place among others by the order of the calls. Else a number, not 0, that both ends
+    /// know it by, whenever they call.
+    static constexpr std::uint64_t in_turn = 0;
     /// Room for the bytes of a message, which the next three hold until it is over; they take no other. In front of the
     /// bytes is the record of calls of the rank they come from, as of its call of these functions. It is compared where
     /// they arrive, which ends the job if the programs have parted.
     [[nodiscard]] std::shared_ptr<std::byte[]> room_for_message(std::size_t size) const;
-    void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over);
+    void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over,
+                 std::uint64_t about = in_turn);
 
     /// A message whose turn among those to `to` is taken now: call what it returns when the bytes are there.
-    [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size);
+    [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size,
+                                                std::uint64_t about = in_turn);
     /// Sends the bytes of `root` down a tree of all ranks. There, call what it returns when the bytes are there; on
     /// the others `arrived` is called when they are.
     [[nodiscard]] std::function<void()> spread(int root, const std::shared_ptr<std::byte[]>& bytes, std::size_t size,
-                                               std::function<void()> arrived);
+                                               std::function<void()> arrived, std::uint64_t about = in_turn);
 
     command_counts counts;
 
@@ -204,7 +209,7 @@ class cluster {
     void end();
     [[nodiscard]] account own_account() const;
     void compare(int rank, const account& theirs) const;
-    [[nodiscard]] int next_message_tag(int from, int to);
+    [[nodiscard]] int message_tag(int from, int to, std::uint64_t about);
 
     cluster_calls m_calls;
     bool m_is_alone = false;

@@ -3,8 +3,12 @@
 #include "platform_fixture.hpp"
 
 #include <array>
+#include <atomic>
 #include <chrono>
+#include <cstdlib>
 #include <future>
+#include <string_view>
+#include <thread>
 
 using namespace support;
 
@@ -72,6 +76,75 @@ TEST_F(callbacks, ask_about_the_command_that_is_over) {
         ASSERT_EQ(clFlush(on), CL_SUCCESS);
         expect_same_answers(before.get(), "a fill that others wait for");
         ASSERT_EQ(clWaitForEvents(1, std::vector{after.get()}.data()), CL_SUCCESS);
+    }
+}
+
+bool is_first_rank() {
+    const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("PMI_RANK");
+    return rank == nullptr || std::string_view(rank) == "0";
+}
+
+void CL_CALLBACK count_end(cl_event, cl_int status, void* data) {
+    if (status == CL_COMPLETE) ++*static_cast<std::atomic<int>*>(data);
+}
+
+void wait_until(const std::atomic<int>& count, int all) {
+    for (int i = 0; i < 60'000 && count < all; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    EXPECT_EQ(count, all);
+}
+
+TEST_F(callbacks, are_set_beside_the_program_before_other_calls_on_one_rank_and_behind_them_on_another) {
+    constexpr int count = 40;
+    std::vector<buffer_handle> buffers;
+    std::vector<event_handle> filled(count);
+    const auto on = [&](int i) { return queue(static_cast<std::size_t>(i) % devices().size()); };
+    for (int i = 0; i < count; ++i) {
+        buffers.push_back(new_buffer(64));
+        const auto value = static_cast<cl_uint>(i);
+        ASSERT_EQ(clEnqueueFillBuffer(on(i), buffers.back().get(), &value, 4, 0, 64, 0, nullptr, filled[i].out()),
+                  CL_SUCCESS);
+    }
+    std::atomic<int> ended{0};
+    const auto set_all = [&] {
+        std::thread([&] {
+            for (const auto& each : filled)
+                EXPECT_EQ(clSetEventCallback(each.get(), CL_COMPLETE, count_end, &ended), CL_SUCCESS);
+        }).join();
+    };
+    if (is_first_rank()) set_all();
+    for (int i = 0; i < count; ++i)
+        EXPECT_EQ(read(on(i), buffers[static_cast<std::size_t>(i)], 16), std::vector(16, static_cast<cl_uint>(i)));
+    if (!is_first_rank()) set_all();
+    wait_until(ended, count);
+}
+
+struct two_events {
+    cl_event other;
+    std::atomic<int> ended{0};
+};
+
+void CL_CALLBACK set_another(cl_event, cl_int, void* data) {
+    auto& both = *static_cast<two_events*>(data);
+    EXPECT_EQ(clSetEventCallback(both.other, CL_COMPLETE, count_end, &both.ended), CL_SUCCESS);
+}
+
+TEST_F(callbacks, may_be_set_in_a_callback) {
+    for (std::size_t device = 0; device < devices().size(); ++device) {
+        const auto buffer = new_buffer(64);
+        const auto gate = new_user_event();
+        const cl_uint one = 1;
+        event_handle first, second;
+        ASSERT_EQ(clEnqueueFillBuffer(queue(device), buffer.get(), &one, 4, 0, 64, 1, std::vector{gate.get()}.data(),
+                                      first.out()),
+                  CL_SUCCESS);
+        ASSERT_EQ(clEnqueueFillBuffer(queue(device), buffer.get(), &one, 4, 0, 64, 0, nullptr, second.out()),
+                  CL_SUCCESS);
+        two_events both{second.get()};
+        ASSERT_EQ(clSetEventCallback(first.get(), CL_COMPLETE, set_another, &both), CL_SUCCESS);
+        ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+        ASSERT_EQ(clFinish(queue(device)), CL_SUCCESS);
+        wait_until(both.ended, 1);
     }
 }
 

@@ -125,7 +125,7 @@ target_link_libraries(unfinished_program PRIVATE causeway_flags OpenCL::OpenCL)
 foreach(runtime ${runtimes})
   foreach(word "" released)
     string(JOIN . name platform.cluster.unfinished.${runtime} ${word})
-    causeway_test(${name} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 60
+    causeway_test(${name} LABEL platform RUNTIME ${runtime} PLATFORM ${platform_icd} RANKS 2 TIMEOUT 120
       COMMAND env CAUSEWAY_CLUSTER=1 POCL_KERNEL_CACHE=0 $<TARGET_FILE:unfinished_program> ${word})
   endforeach()
   ends_without_releasing(platform.cluster.unfinished.${runtime})
