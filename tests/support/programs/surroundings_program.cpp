@@ -13,6 +13,7 @@
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/sysinfo.h>
+#include <sys/timex.h>
 #include <termios.h>
 #include <unistd.h>
 
@@ -118,6 +119,9 @@ int main() {
     unsigned processor = 0, node = 0;
     tell(getcpu(&processor, &node));
     tell(processor);
+    ntptimeval told_by_network{};
+    tell(ntp_gettime(&told_by_network));
+    tell(told_by_network.time.tv_usec);
     struct sysinfo machine{};
     tell(sysinfo(&machine));
     tell(static_cast<long>(machine.freeram));

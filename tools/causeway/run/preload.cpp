@@ -101,6 +101,13 @@ int adjust_clock(clockid_t which, timex* facts) noexcept {
     const int code = ask(which, facts);
     return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
 }
+// Under the name that glibc gives ntp_gettime().
+int ask_network_time(ntptimeval* facts) noexcept asm("ntp_gettimex");
+int ask_network_time(ntptimeval* facts) noexcept {
+    static auto* const ask = next<int(ntptimeval*)>("ntp_gettimex");
+    const int code = ask(facts);
+    return is_programs(CAUSEWAY_CALLER) ? static_cast<int>(result_of_rank_0(code, facts, sizeof *facts)) : code;
+}
 
 clock_t clock() noexcept {
     static auto* const ask = next<clock_t()>("clock");
