@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What `causeway study` decides without a device: categories, the search for a work-group size, what repeated times
-// say, and findings.
+// say, findings, and verdicts.
 #include "study/categories.hpp"
 #include "study/findings.hpp"
+#include "study/paper/verdict.hpp"
 #include "study/size_search.hpp"
 #include "study/statistics.hpp"
 
@@ -182,4 +183,14 @@ TEST(study_findings, tell_the_first_map_of_all_launches) {
     EXPECT_THAT(found[0].at("figure"), testing::HasSubstr("1.50 x with maps"));
     EXPECT_EQ(found[0].at("sure"), "sure");
     EXPECT_DOUBLE_EQ(found[0].at("gain"), 0.45);
+}
+
+TEST(study_verdicts, differ_by_driver_where_words_do) {
+    const auto all = paper::verdicts_of_all({{"one", {{"first", "holds", "1"}, {"second", "holds", "2"}}},
+                                             {"two", {{"first", "holds", "3"}, {"second", "holds no more", "4"}}},
+                                             {"three", {{"first", "holds", "5"}, {"second", "holds", "6"}}}});
+    ASSERT_EQ(all.size(), 2);
+    EXPECT_EQ(all[0].word, "holds");
+    EXPECT_EQ(all[1].word, "differs by driver");
+    EXPECT_EQ(all[1].figure, "one: holds; two: holds no more; three: holds");
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "study/paper/device.hpp"
+#include "study/paper/verdict.hpp"
 
 #include <string>
 #include <vector>
@@ -34,9 +35,6 @@ void measure_memory(device& on, const effort& spent, rows& all);
 void measure_vectors(device& on, const effort& spent, rows& all);
 void measure_affinity(const effort& spent, rows& all);
 
-struct verdict {
-    std::string finding, word, figure; ///< the word: "holds", "holds in part" or "holds no more"
-};
 /// Of the seven findings, for one device.
 [[nodiscard]] std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all);
 

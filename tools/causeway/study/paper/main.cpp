@@ -28,7 +28,7 @@ std::string quoted(const std::string& text) {
     return made + "\"";
 }
 
-using judgements = std::vector<std::pair<std::string, std::vector<paper::verdict>>>;
+using judgements = std::vector<paper::judgement>;
 
 std::string json_text(const paper::rows& all, const judgements& judged) {
     std::ostringstream text;
@@ -152,11 +152,16 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
         if (on.is_cpu()) told([&] { count(nth, on.name(), spent, all); });
         ++nth;
     }
+    judgements processors;
     for (const auto& [name, is_cpu] : devices) {
         judged.emplace_back(name, paper::verdicts(name, is_cpu, all));
+        if (is_cpu) processors.push_back(judged.back());
+    }
+    if (processors.size() > 1) judged.emplace_back("all of processors", paper::verdicts_of_all(processors));
+    for (const auto& [name, verdicts] : judged) {
         std::printf("\n%s\n", name.c_str());
-        for (const auto& each : judged.back().second)
-            std::printf("  %-68s %-14s %s\n", each.finding.c_str(), each.word.c_str(), each.figure.c_str());
+        for (const auto& each : verdicts)
+            std::printf("  %-68s %-17s %s\n", each.finding.c_str(), each.word.c_str(), each.figure.c_str());
     }
     if (!output.empty()) write(output, json_text(all, judged));
     if (!page.empty()) write(page, page_of(frame, json_text(all, judged)));

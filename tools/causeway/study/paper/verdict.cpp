@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "study/paper/verdict.hpp"
+
+namespace paper {
+
+std::vector<verdict> verdicts_of_all(const std::vector<judgement>& devices) {
+    std::vector<verdict> all;
+    for (const auto& [device, verdicts] : devices)
+        for (std::size_t i = 0; i < verdicts.size(); ++i) {
+            const auto& each = verdicts[i];
+            if (i == all.size()) all.push_back({each.finding, each.word, ""});
+            if (all[i].word != each.word) all[i].word = "differs by driver";
+            all[i].figure += (all[i].figure.empty() ? "" : "; ") + device + ": " + each.word;
+        }
+    return all;
+}
+
+} // namespace paper
