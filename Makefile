@@ -26,7 +26,7 @@ help:
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
 	@echo 'make test        build and run the whole test suite'
 	@echo 'make test-all    the same, with tests that are slow and repeat others'
-	@echo 'make ci          test, sanitized and tidy of the sources changed last: what continuous integration runs'
+	@echo 'make ci          test, sanitized, and tidy of the sources changed last, in one; .ci/run runs the first'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
@@ -65,7 +65,7 @@ test:
 	@scripts/stage.sh build scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
 	@scripts/stage.sh tests scripts/test.sh build/release $(TESTS)
 
-# What continuous integration runs. All stages run, so that one run says all that is wrong.
+# What a change should pass; continuous integration runs the test stage. All stages run, so that one run says all that is wrong.
 ci:
 	@failed=; \
 	$(MAKE) --no-print-directory sanitized || failed="$$failed sanitized"; \
