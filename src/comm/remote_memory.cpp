@@ -4,8 +4,8 @@
 #include "comm/remote_memory.hpp"
 
 #include "base/error.hpp"
+#include "base/give_way.hpp"
 
-#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -110,7 +110,7 @@ void remote_memory::complete(MPI_Request& what) {
         check("MPI_Test", code);
         if (is_over != 0) return;
         if (looks % looks_for_a_look_at_processes == 0) look_for_dead();
-        ::sched_yield();
+        give_way();
     }
 }
 
@@ -289,7 +289,7 @@ void remote_memory::serve() {
             }
             if (m_ends.load(std::memory_order_acquire)) break;
             if (++looks < looks_without_pause) {
-                ::sched_yield();
+                give_way();
             } else {
                 ::usleep(looks < 2 * looks_without_pause ? 50 : 500);
             }

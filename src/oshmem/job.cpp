@@ -3,9 +3,9 @@
 #include "oshmem/job.hpp"
 
 #include "base/error.hpp"
+#include "base/give_way.hpp"
 
 #include <link.h>
-#include <sched.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -588,7 +588,7 @@ const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std
 }
 
 void job::pause(unsigned times) {
-    ::sched_yield();
+    give_way();
     if (times % 256 != 0) return;
     for (int pe = 0; pe < m_pes; ++pe) {
         const auto* const has_left = static_cast<const std::uint64_t*>(control(pe, 0));
