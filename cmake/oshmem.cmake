@@ -29,6 +29,17 @@ set_property(TARGET causeway_oshmem APPEND PROPERTY LINK_DEPENDS ${CAUSEWAY_OSHC
 install(FILES ${CAUSEWAY_OSHCC_GENERATED}/pshmem.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/causeway/oshmem)
 
 set(CAUSEWAY_OSHCC_DEFAULT cc)
+# For programs that use MPI, too: the options of the MPI that the library was built with.
+set(CAUSEWAY_OSHCC_MPI_COMPILE)
+foreach(folder IN LISTS MPI_C_INCLUDE_DIRS)
+  string(APPEND CAUSEWAY_OSHCC_MPI_COMPILE " \"-I${folder}\"")
+endforeach()
+set(CAUSEWAY_OSHCC_MPI_LINK)
+foreach(library IN LISTS MPI_C_LIBRARIES)
+  cmake_path(GET library PARENT_PATH folder)
+  cmake_path(GET library FILENAME name)
+  string(APPEND CAUSEWAY_OSHCC_MPI_LINK " \"-L${folder}\" \"-Wl,-rpath,${folder}\" \"-l:${name}\"")
+endforeach()
 set(CAUSEWAY_OSHCC_INCLUDE ${PROJECT_SOURCE_DIR}/include/causeway/oshmem)
 set(CAUSEWAY_OSHCC_LIBRARY ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
 configure_file(${PROJECT_SOURCE_DIR}/tools/oshmem/causeway-oshcc.in ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc @ONLY)
