@@ -12,9 +12,13 @@
 
 namespace causeway::platform {
 
-/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (1 << 6),
-/// Intel's uncached (18 and 19), host (20), compressed and uncompressed (21 and 22) memory.
-inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0x1f} << 18;
+/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (6), Intel's
+/// banks of FPGAs (16 to 18), uncached and linear (18 and 19), host (20), compressed and uncompressed (21 and 22)
+/// memory and that of any size (23), Imagination's uncached and cached memory (26 and 27). Between them are flags that
+/// say who may use the memory (24 and 25), above them those that say whose it is.
+inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0xff} << 16 | cl_mem_flags{3} << 26;
+/// The one of them without which no buffer is larger than its devices say.
+inline constexpr cl_mem_flags any_size = cl_mem_flags{1} << 23;
 
 /// A box of bytes (buffers) or of pixels (images).
 struct box {

@@ -2,6 +2,8 @@
 // Maps of one range in each other, vendors' flags, and threads that call one after the other.
 #include "platform_fixture.hpp"
 
+#include <algorithm>
+#include <dlfcn.h>
 #include <thread>
 
 using namespace support;
@@ -63,8 +65,9 @@ TEST_F(maps, an_unmap_that_is_refused_leaves_the_map) {
 }
 
 TEST_F(maps, flags_that_only_advise_are_no_reason_to_refuse) {
-    constexpr cl_mem_flags persistent = cl_mem_flags{1} << 6, unknown = cl_mem_flags{1} << 40;
-    for (const auto advice : {persistent, cl_mem_flags{1} << 20, cl_mem_flags{1} << 22}) {
+    std::vector<cl_mem_flags> all{cl_mem_flags{3} << 16, cl_mem_flags{3} << 26};
+    for (const int bit : {6, 16, 17, 18, 19, 20, 21, 22, 23, 26, 27}) all.push_back(cl_mem_flags{1} << bit);
+    for (const auto advice : all) {
         const auto buffer = new_buffer(64, CL_MEM_READ_WRITE | advice);
         ASSERT_NE(buffer.get(), nullptr);
         cl_mem_flags flags = 0;
@@ -82,9 +85,37 @@ TEST_F(maps, flags_that_only_advise_are_no_reason_to_refuse) {
             clCreateSubBuffer(buffer.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
         EXPECT_EQ(code, CL_SUCCESS);
     }
+}
+
+TEST_F(maps, flags_for_any_size_let_the_driver_say_which) {
+    void* const counter = dlsym(RTLD_DEFAULT, "buffers_of_any_size");
+    if (counter == nullptr) GTEST_SKIP() << "no driver that is known to take any size (support/driver_of_any_size.c)";
+    const auto made = reinterpret_cast<unsigned long (*)()>(counter);
+    ASSERT_FALSE(spans());
+    cl_ulong largest = 0;
+    for (auto* const device : devices()) {
+        cl_ulong its = 0;
+        ASSERT_EQ(clGetDeviceInfo(device, CL_DEVICE_MAX_MEM_ALLOC_SIZE, sizeof its, &its, nullptr), CL_SUCCESS);
+        largest = std::max(largest, its);
+    }
+    const auto before = made();
     cl_int code = CL_SUCCESS;
-    EXPECT_EQ(clCreateBuffer(context(), CL_MEM_READ_WRITE | unknown, 64, nullptr, &code), nullptr);
-    EXPECT_EQ(code, CL_INVALID_VALUE);
+    EXPECT_EQ(clCreateBuffer(context(), CL_MEM_READ_WRITE, largest + 1, nullptr, &code), nullptr);
+    EXPECT_EQ(code, CL_INVALID_BUFFER_SIZE);
+    const buffer_handle large(
+        clCreateBuffer(context(), CL_MEM_READ_WRITE | cl_mem_flags{1} << 23, largest + 1, nullptr, &code));
+    EXPECT_EQ(code, CL_SUCCESS);
+    EXPECT_EQ(made() - before, 1U);
+}
+
+TEST_F(maps, flags_that_change_what_a_call_means_are_not_dropped) {
+    // Shared virtual memory, who may use it, host pointers and physical memory of vendors, protected memory, one
+    // unknown.
+    for (const int bit : {10, 11, 24, 25, 28, 29, 30, 31, 36, 40}) {
+        cl_int code = CL_SUCCESS;
+        EXPECT_EQ(clCreateBuffer(context(), CL_MEM_READ_WRITE | cl_mem_flags{1} << bit, 64, nullptr, &code), nullptr);
+        EXPECT_EQ(code, CL_INVALID_VALUE) << bit;
+    }
 }
 
 TEST_F(maps, workers_may_call_one_after_the_other) {

@@ -34,6 +34,11 @@ if(NOT CAUSEWAY_SANITIZE)
   causeway_test(platform.orderly_driver LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 120
     COMMAND env LD_PRELOAD=$<TARGET_FILE:orderly_driver> $<TARGET_FILE:platform_tests>
             --gtest_filter=passing.*:spanning.*:objects.*:random_graphs.*)
+  # Buffers of any size where a driver takes the flag for them.
+  add_library(driver_of_any_size MODULE support/driver_of_any_size.c)
+  target_link_libraries(driver_of_any_size PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  causeway_test(platform.any_size LABEL platform RUNTIME pocl PLATFORM ${platform_icd} TIMEOUT 60
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:driver_of_any_size> $<TARGET_FILE:platform_tests> --gtest_filter=maps.flags_*)
   # One of two ranks builds; the other one's driver finds that.
   add_library(builds_in_turn MODULE support/builds_in_turn.c)
   target_compile_definitions(builds_in_turn PRIVATE _GNU_SOURCE)
