@@ -55,7 +55,7 @@ begun_copy enqueue_copy(const copy_end& to, const copy_end& from, std::size_t by
     begun_copy made;
     auto status = causeway_copy_beside_queues(&source, &target, bytes, count, list, &made.target_event,
                                               &made.source_event);
-    if (status == CL_SUCCESS || status != CL_INVALID_OPERATION) return made;
+    if (status != CL_INVALID_OPERATION) return made;
     // A cluster's ranks follow what is in queues.
     const auto source_peers = from.on.peer_queue(to.on.number()), target_peers = to.on.peer_queue(from.on.number());
     status = clEnqueuePeerCopyBuffer(source_peers, source.buffer, target_peers, target.buffer, CL_FALSE, source.offset,
