@@ -47,6 +47,11 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     constexpr std::size_t most_gangs = std::size_t{1} << 20;
     const auto threads = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
     shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? shape.gangs : most_gangs);
+    // Lanes without an iteration only take room from other groups.
+    constexpr std::size_t fewest_lanes = 32, most_lanes = 256;
+    const auto needed = loops.lanes > 0 ? static_cast<std::size_t>(loops.lanes) : most_lanes;
+    while (clauses.vector <= 0 && shape.vector > fewest_lanes && shape.vector / 2 * shape.workers >= needed)
+        shape.vector /= 2;
     if (has(CAUSEWAY_ACC_GROUPS_SHARE_LANES) && !per_gang && loops.lanes > 0) {
         const auto of_gang = shape.vector * shape.workers;
         shape.shares = (static_cast<std::size_t>(loops.lanes) + of_gang - 1) / of_gang;
@@ -63,9 +68,10 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
         if (shape.shares > 1) return shape;
     }
     // Few gangs leave room for more lanes of each.
-    constexpr std::size_t threads_of_unit = 2048, most_lanes = 256;
+    constexpr std::size_t threads_of_unit = 2048;
     while (clauses.vector <= 0 && shape.vector > 1 && threads == 1 && 2 * shape.vector * shape.workers <= most &&
-           shape.vector < most_lanes && shape.gangs * shape.vector * shape.workers < on.units() * threads_of_unit)
+           shape.vector < std::min(most_lanes, needed) &&
+           shape.gangs * shape.vector * shape.workers < on.units() * threads_of_unit)
         shape.vector *= 2;
     return shape;
 }

@@ -371,6 +371,16 @@ int main(void) {
             self.assertEqual(launches[0], ("250", "4", "64", "16"), said)
         self.assertEqual([found[1] for found in launches[1:]], ["2", "1", "1"], said)
 
+    def test_gangs_of_gpus_have_no_lanes_without_iterations(self):
+        text = "int main(void) {\nstatic int a[99][300];\nint wrong = 0;\n"
+        for lanes in (20, 64, 100, 128):
+            text += ("#pragma acc parallel loop gang copy(a)\nfor (int i = 0; i < 99; i++) {\n#pragma acc loop vector\n"
+                     f"for (int j = 0; j < {lanes}; j++) a[i][j]++; }}\n")
+        self.write("lanes.c", text + "for (int i = 0; i < 99; i++) wrong += a[i][19] != 4 || a[i][64] != 2 || a[i][127] != 1;\nreturn wrong; }\n")
+        self.run_program(COMPILER, "lanes.c", "-o", "lanes")
+        said = self.run_program("./lanes", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1")
+        self.assertEqual(re.findall(r"99 gangs of 1 workers of (\d+) lanes", said), ["32", "64", "128", "128"], said)
+
     def test_the_host_knows_how_often_the_loop_of_gangs_runs(self):
         """Launches on GPUs are as large as their loops, where that is known before."""
         heads = {"int i = 3; i < n; i++": 97, "int i = 0; i <= n; i += 7": 15, "int i = n - 1; i >= 1; i -= 2": 50,
