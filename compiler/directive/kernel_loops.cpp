@@ -251,31 +251,6 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     if (node.loops.size() > 1)
         line("const long " + total + " = " + product(node.tile ? tiles : lengths, 0) +
              (node.tile ? " * " + product(sizes, 0) : "") + ";");
-    std::string from = "0", to = total, step = "1";
-    if (gang && !std::exchange(m_has_gang_loop, true)) {
-        m_host_trips = host_trips(node).value_or("0");
-        m_lanes_share = workers || lanes;
-        m_split = at.uniform && !workers && !lanes && m_gang_loops == 1 ? only_inner(node) : nullptr;
-        if (m_split) m_inner_trips = host_trips(*m_split).value_or("0");
-    }
-    if (gang) {
-        const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
-        const auto cast = "(" + type + ")";
-        // Where groups share the lanes' loop, the rows of threads are gangs: several in a group if it has no workers.
-        const std::string gangs = cast + (!m_split       ? "get_num_groups(0)"
-                                          : m_any_worker ? "get_num_groups(1)"
-                                                         : "get_global_size(1)");
-        const std::string self = cast + (!m_split       ? "get_group_id(0)"
-                                         : m_any_worker ? "get_group_id(1)"
-                                                        : "get_global_id(1)");
-        line("const " + type + " " + part + " = " + total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs +
-             " + 1;");
-        line("const " + type + " " + begin + " = " + part + " * " + self + ";");
-        line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
-             begin + " + " + part + ";");
-        from = begin;
-        to = end;
-    }
     std::string lane, width;
     const auto cast = "(" + type + ")";
     if (workers && lanes) {
@@ -287,6 +262,35 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     } else if (workers) {
         lane = cast + "get_local_id(1)";
         width = cast + "get_local_size(1)";
+    }
+    std::string from = "0", to = total, step = "1";
+    if (gang && !std::exchange(m_has_gang_loop, true)) {
+        m_host_trips = host_trips(node).value_or("0");
+        m_lanes_share = workers || lanes;
+        m_split = at.uniform && !workers && !lanes && m_gang_loops == 1 ? only_inner(node) : nullptr;
+        if (m_split) m_inner_trips = host_trips(*m_split).value_or("0");
+        const levels all = {m_any_worker && !m_one_worker, m_any_vector && !m_one_lane};
+        m_one_each = m_gang_loops == 1 && host_trips(node) && (!m_lanes_share || levels{workers, lanes} == all) &&
+                     (!m_split || (host_trips(*m_split) && levels_of(*m_split) == all));
+    }
+    const bool one_each = m_one_each && (gang || &node == m_split);
+    if (gang) {
+        const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
+        // Where groups share the lanes' loop, the rows of threads are gangs: several in a group if it has no workers.
+        const std::string gangs = cast + (!m_split       ? "get_num_groups(0)"
+                                          : m_any_worker ? "get_num_groups(1)"
+                                                         : "get_global_size(1)");
+        const std::string self = cast + (!m_split       ? "get_group_id(0)"
+                                         : m_any_worker ? "get_group_id(1)"
+                                                        : "get_global_id(1)");
+        const auto shared = total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs + " + 1";
+        line("const " + type + " " + part + " = " +
+             (one_each ? "ACC_PART(" + shared + ", " + (width.empty() ? "1" : width) + ")" : shared) + ";");
+        line("const " + type + " " + begin + " = " + part + " * " + self + ";");
+        line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
+             begin + " + " + part + ";");
+        from = begin;
+        to = end;
     }
     if (&node == m_split) {
         lane += " + " + cast + "get_group_id(0) * " + width;
@@ -304,8 +308,8 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     }
     // Intel's runtime (2025) makes vectors of c[i] += c[i - 3] that are as wide as four.
     if (!gang && lane.empty() && !node.independent) line("#pragma clang loop vectorize(disable)");
-    line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + " += " + step +
-         ") {");
+    const auto next = one_each ? " = ACC_NEXT(" + at_name + " + " + step + ", " + to + ")" : " += " + step;
+    line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + next + ") {");
     ++m_indent;
     std::string inside_tile;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {
@@ -424,8 +428,8 @@ std::optional<std::string> kernel_writer::host_trips(const loop_node& node) cons
         const bool down = goes_down(loop);
         if (loop.step && loop.comparison != BO_NE && down != loop.down) *step = "-" + *step;
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
-        const auto begin = down ? *last + (reaches ? " - 1" : "") : *first;
-        const auto end = down ? *first : *last + (reaches ? " + 1" : "");
+        const auto begin = "(long)" + (down ? *last + (reaches ? " - 1" : "") : *first);
+        const auto end = "(long)" + (down ? *first : *last + (reaches ? " + 1" : ""));
         product += (product.empty() ? "" : " * ") + std::string("causeway_acc_trips(") + begin + ", " + end + ", " +
                    *step + ")";
     }

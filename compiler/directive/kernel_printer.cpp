@@ -27,6 +27,14 @@ static inline long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)
 /* How often a loop runs from first up to last, which it does not reach. */
 static inline long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
 static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
+/* With ACC_ONE_EACH the launch has a thread for each iteration: no thread comes by a second time. */
+#ifdef ACC_ONE_EACH
+#define ACC_PART(shared, threads) (threads)
+#define ACC_NEXT(next, end) (end)
+#else
+#define ACC_PART(shared, threads) (shared)
+#define ACC_NEXT(next, end) (next)
+#endif
 )";
 
 std::string reduction_identity(const std::string& operation, QualType type) {
@@ -96,7 +104,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
     std::string body;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        m_again = m_has_gang_loop = m_lanes_share = false;
+        m_again = m_has_gang_loop = m_lanes_share = m_one_each = false;
         m_split = nullptr;
         body.clear();
         m_out = &body;
@@ -131,7 +139,8 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
         if (!m_any_worker && body.find("barrier(") == std::string::npos) made.flags.push_back("GANGS_SHARE_GROUPS");
         made.inner_trips = m_inner_trips;
     }
-    made.text = std::move(text);
+    if (m_one_each) made.flags.push_back("HAS_ONE_EACH");
+    made.text = m_one_each ? std::move(text) : "#ifndef ACC_ONE_EACH\n" + text + "#endif\n";
     return made;
 }
 

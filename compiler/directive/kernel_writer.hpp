@@ -44,6 +44,7 @@ class kernel_writer {
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
+    bool m_one_each = false; // a second form is for launches in which no thread has two iterations of the gangs' loop
     int m_gang_loops = 0;
     std::string m_host_trips = "0", m_inner_trips = "0"; // of the first loop over gangs, and of the one that is split
     const loop_node* m_split = nullptr; // the loop over lanes that several groups may share

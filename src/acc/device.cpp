@@ -107,6 +107,7 @@ device::device(int number, cl_platform_id platform, cl_device_id id)
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
     if (std::strstr(name, "Intel")) m_lanes_in_vectors = 16;
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
+    clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof m_most_threads, &m_most_threads, nullptr);
 }
 
 cl_context device::context() {
@@ -221,14 +222,15 @@ void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) 
           "clEnqueueReadBuffer");
 }
 
-cl_kernel device::kernel(causeway_acc_program& program, const std::string& name, bool overlapping) {
-    auto& built = m_programs[{&program, overlapping}];
+cl_kernel device::kernel(causeway_acc_program& program, const std::string& name, program_form form) {
+    auto& built = m_programs[{&program, form}];
     cl_int status = CL_SUCCESS;
     if (!built.handle) {
         built.handle = clCreateProgramWithSource(context(), 1, &program.source, nullptr, &status);
         check(status, "clCreateProgramWithSource");
         const auto options = "-cl-std=CL1.2 -DACC_DEVICE_TYPE=" + std::to_string(m_type) +
-                             (overlapping ? "" : " -DACC_RESTRICT=restrict");
+                             (form.overlapping ? "" : " -DACC_RESTRICT=restrict") +
+                             (form.one_each ? " -DACC_ONE_EACH" : "");
         status = clBuildProgram(built.handle, 1, &m_id, options.c_str(), nullptr, nullptr);
         if (status != CL_SUCCESS) {
             std::string log(1 << 16, '\0');

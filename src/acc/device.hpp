@@ -85,10 +85,21 @@ class command_slot {
     void take(const std::vector<used_buffer>* uses);
 };
 
-/// What a launch of a kernel has found out. Later launches reuse it while the present table has the same version.
-struct launch_site {
+/// How a program is compiled.
+struct program_form {
+    bool overlapping = false; // some arguments are one buffer: the compiler must not assume that they differ
+    bool one_each = false; // each thread has one iteration of the gangs' loop at most
+    auto operator<=>(const program_form&) const = default;
+};
+
+struct compiled_kernel {
     cl_kernel kernel = nullptr, end = nullptr;
     std::size_t most = 0, most_of_end = 0; // threads of a group
+};
+
+/// What a launch of a kernel has found out. Later launches reuse it while the present table has the same version.
+struct launch_site {
+    compiled_kernel loops, one_each;
     bool overlapping = false;
     std::uint64_t version = 0;
     struct found_argument {
@@ -101,7 +112,7 @@ struct launch_site {
 };
 
 /// One device. The caller holds lock() for all members but number(), type(), is_cpu(), lanes_in_vectors(), units(),
-/// id() and name().
+/// most_threads(), id() and name().
 class device {
   public:
     device(int number, cl_platform_id platform, cl_device_id id);
@@ -114,6 +125,8 @@ class device {
     /// How many work-items the driver's compiler vectorises together where each has a loop of its own; 1 for none.
     std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
     cl_uint units() const { return m_units; }
+    /// Threads of a group.
+    std::size_t most_threads() const { return m_most_threads; }
     cl_device_id id() const { return m_id; }
     const std::string& name() const { return m_name; }
     cl_context context();
@@ -135,9 +148,8 @@ class device {
     void write(queue& in, buffer_location to, const void* from, std::size_t bytes);
     void read(queue& in, void* to, buffer_location from, std::size_t bytes);
 
-    /// The kernel `name` of the program, compiled on first use. `overlapping`: some of its arguments are one buffer, so
-    /// that the compiler must not assume that they differ.
-    cl_kernel kernel(causeway_acc_program& program, const std::string& name, bool overlapping);
+    /// The kernel `name` of the program, compiled on first use.
+    cl_kernel kernel(causeway_acc_program& program, const std::string& name, program_form form);
     launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
 
@@ -173,7 +185,7 @@ class device {
     int m_type = 0;
     bool m_cpu = false, m_gpu = false;
     cl_uint m_units = 1;
-    std::size_t m_lanes_in_vectors = 1;
+    std::size_t m_lanes_in_vectors = 1, m_most_threads = 1;
     std::string m_name;
     std::size_t m_allocated = 0, m_declared = 0;
     std::map<long, queue> m_queues;
@@ -183,7 +195,7 @@ class device {
         cl_program handle = nullptr;
         std::map<std::string, cl_kernel> kernels;
     };
-    std::map<std::pair<causeway_acc_program*, bool>, built_program> m_programs;
+    std::map<std::pair<causeway_acc_program*, program_form>, built_program> m_programs;
     std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
     std::map<char*, reservation> m_reserved;
 };

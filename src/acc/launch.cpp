@@ -110,12 +110,10 @@ bool overlap(const std::vector<launch_site::found_argument>& found, const causew
 
 const void* section_of(const causeway_acc_argument& one) { return one.data ? one.data->host : nullptr; }
 
-/// What the arguments are on the device, and the kernels for them.
-launch_site& look_up(device& on, const causeway_acc_region& region, const causeway_acc_kernel& kernel,
-                     const causeway_acc_argument* arguments, int count) {
+/// What the arguments are on the device.
+launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     auto& site = on.site(kernel);
-    bool same = site.kernel && site.version == on.table().version() &&
-                site.arguments.size() == static_cast<std::size_t>(count);
+    bool same = site.version == on.table().version() && site.arguments.size() == static_cast<std::size_t>(count);
     for (int each = 0; same && each < count; ++each)
         if (arguments[each].kind == CAUSEWAY_ACC_BUFFER) {
             const auto& before = site.arguments[static_cast<std::size_t>(each)];
@@ -128,21 +126,8 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
             found[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
                                                      argument_location(on, arguments[each])};
     const bool overlapping = overlap(found, arguments, count);
-    if (!site.kernel || site.overlapping != overlapping) {
-        site.kernel = on.kernel(*region.program, kernel.name, overlapping);
-        const auto most_of = [&](cl_kernel one) {
-            std::size_t most = 1;
-            check(clGetKernelWorkGroupInfo(one, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
-                  "clGetKernelWorkGroupInfo");
-            return most;
-        };
-        site.most = most_of(site.kernel);
-        if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) {
-            site.end = on.kernel(*region.program, std::string(kernel.name) + "_end", overlapping);
-            site.most_of_end = most_of(site.end);
-        }
-        site.overlapping = overlapping;
-    }
+    if (site.overlapping != overlapping) site.loops = site.one_each = {};
+    site.overlapping = overlapping;
     site.uses.clear();
     for (int each = 0; each < count; ++each)
         if (const auto buffer = found[static_cast<std::size_t>(each)].location.buffer)
@@ -150,6 +135,44 @@ launch_site& look_up(device& on, const causeway_acc_region& region, const causew
     site.arguments = std::move(found);
     site.version = on.table().version();
     return site;
+}
+
+const compiled_kernel& compiled(device& on, const causeway_acc_region& region, const causeway_acc_kernel& kernel,
+                                launch_site& site, bool one_each) {
+    auto& found = one_each ? site.one_each : site.loops;
+    if (found.kernel) return found;
+    const program_form form{site.overlapping, one_each};
+    const auto most_of = [&](cl_kernel one) {
+        std::size_t most = 1;
+        check(clGetKernelWorkGroupInfo(one, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
+              "clGetKernelWorkGroupInfo");
+        return most;
+    };
+    compiled_kernel made;
+    made.kernel = on.kernel(*region.program, kernel.name, form);
+    made.most = most_of(made.kernel);
+    if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) {
+        made.end = on.kernel(*region.program, std::string(kernel.name) + "_end", form);
+        made.most_of_end = most_of(made.end);
+    }
+    return found = made;
+}
+
+/// Whether no thread of the launch has two iterations of a loop in which the kernel has ACC_NEXT.
+bool has_one_each(const causeway_acc_kernel& kernel, const launch_shape& shape, causeway_acc_iterations loops) {
+    const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
+    constexpr std::size_t most = std::size_t{1} << 30; // kernels count in 32 bits
+    const auto covers = [&](std::size_t threads, long iterations) {
+        return iterations > 0 && threads <= most && threads >= static_cast<std::size_t>(iterations);
+    };
+    if (!has(CAUSEWAY_ACC_HAS_ONE_EACH)) return false;
+    const auto lanes = shape.vector * shape.workers;
+    if (!has(CAUSEWAY_ACC_GROUPS_SHARE_LANES))
+        return covers(shape.gangs * (has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? lanes : 1), loops.gangs);
+    // Without workers, rows of threads are gangs.
+    const bool rows = !has(CAUSEWAY_ACC_USES_WORKERS);
+    return covers(shape.gangs * (rows ? shape.workers : 1), loops.gangs) &&
+           covers(shape.shares * (rows ? shape.vector : lanes), loops.lanes);
 }
 
 /// ACC_NOTIFY asks to be told of each launch.
@@ -176,23 +199,34 @@ class setter {
 
 void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const causeway_acc_region& region,
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
-    const auto& site = look_up(on, region, kernel, arguments, count);
-    const auto handle = site.kernel;
+    auto& site = look_up(on, kernel, arguments, count);
     const auto loops = clauses.trips ? clauses.trips[&kernel - region.kernels] : causeway_acc_iterations{};
     const bool per_gang = (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) != 0 ||
                           std::any_of(arguments, arguments + count,
                                       [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
-    auto shape = shape_of(on, clauses, kernel, site.most, loops, per_gang);
-    if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) shape = {};
-    // By two names a gang's threads may meet where the compiler saw no reason for them to wait: one does all.
-    if ((kernel.flags & CAUSEWAY_ACC_GANGS_USE_MEMORY) && site.overlapping)
-        shape.workers = shape.vector = shape.shares = 1;
+    const auto shape_with = [&](std::size_t most) {
+        auto made = shape_of(on, clauses, kernel, most, loops, per_gang);
+        if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) made = {};
+        // By two names a gang's threads may meet where the compiler saw no reason for them to wait: one does all.
+        if ((kernel.flags & CAUSEWAY_ACC_GANGS_USE_MEMORY) && site.overlapping)
+            made.workers = made.vector = made.shares = 1;
+        constexpr std::size_t most_private = 256ul << 20;
+        for (int each = 0; each < count; ++each)
+            if (arguments[each].kind == CAUSEWAY_ACC_PRIVATE && (kernel.flags & CAUSEWAY_ACC_USES_GANGS)) {
+                const auto of_gang = arguments[each].bytes * made.workers * made.vector;
+                made.gangs = std::clamp<std::size_t>(most_private / std::max(1ul, of_gang), 1, made.gangs);
+            }
+        return made;
+    };
+    bool one_each = !on.is_cpu() && has_one_each(kernel, shape_with(on.most_threads()), loops);
+    const auto* form = &compiled(on, region, kernel, site, one_each);
+    auto shape = shape_with(form->most);
+    if (one_each && !has_one_each(kernel, shape, loops)) {
+        one_each = false;
+        form = &compiled(on, region, kernel, site, one_each);
+        shape = shape_with(form->most);
+    }
     const auto threads = shape.workers * shape.vector;
-    constexpr std::size_t most_private = 256ul << 20;
-    for (int each = 0; each < count; ++each)
-        if (arguments[each].kind == CAUSEWAY_ACC_PRIVATE && (kernel.flags & CAUSEWAY_ACC_USES_GANGS))
-            shape.gangs = std::max<std::size_t>(
-                1, std::min(shape.gangs, most_private / std::max<std::size_t>(1, arguments[each].bytes * threads)));
 
     const auto set = [&](cl_kernel of, std::size_t lanes) {
         setter argument(of);
@@ -217,27 +251,29 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
         argument(nullptr, lanes * sizeof(cl_ulong));
         argument.value(static_cast<cl_int>(shape.gangs));
     };
-    set(handle, threads);
+    set(form->kernel, threads);
     if (notifies())
-        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s%s\n",
+        std::fprintf(stderr, "%s:%d: %s: %s on device %d: %zu gangs of %zu workers of %zu lanes%s%s%s\n",
                      clauses.location->file, clauses.location->line, clauses.location->directive, kernel.name,
                      on.number(), shape.gangs, shape.workers, shape.vector,
                      loops.gangs > 0 ? (" for " + std::to_string(loops.gangs) + " iterations").c_str() : "",
-                     shape.shares > 1 ? (", " + std::to_string(shape.shares) + " groups for each").c_str() : "");
+                     shape.shares > 1 ? (", " + std::to_string(shape.shares) + " groups for each").c_str() : "",
+                     one_each ? ", one for each thread" : "");
     const bool two_dimensions = (kernel.flags & CAUSEWAY_ACC_GROUPS_SHARE_LANES) != 0;
     const std::size_t columns = two_dimensions ? shape.shares : shape.gangs, rows = two_dimensions ? shape.gangs : 1;
     const std::size_t global[] = {columns * shape.vector, rows * shape.workers},
                       local[] = {shape.vector, shape.workers};
     command_slot slot(in, site.uses);
-    check(clEnqueueNDRangeKernel(in.handle, handle, 2, nullptr, global, local, slot.count(), slot.list(), slot.event()),
+    check(clEnqueueNDRangeKernel(in.handle, form->kernel, 2, nullptr, global, local, slot.count(), slot.list(),
+                                 slot.event()),
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
     // One group puts the gangs' parts together.
-    const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({256, shape.gangs, site.most_of_end});
-    set(site.end, lanes);
+    const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({256, shape.gangs, form->most_of_end});
+    set(form->end, lanes);
     const std::size_t group[] = {lanes, 1};
     command_slot end(in);
-    check(clEnqueueNDRangeKernel(in.handle, site.end, 2, nullptr, group, group, end.count(), end.list(), end.event()),
+    check(clEnqueueNDRangeKernel(in.handle, form->end, 2, nullptr, group, group, end.count(), end.list(), end.event()),
           "clEnqueueNDRangeKernel");
 }
 

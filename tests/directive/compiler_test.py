@@ -370,6 +370,7 @@ int main(void) {
         if (os.cpu_count() or 1) < 100:  # beyond, the groups are too few for so many cores
             self.assertEqual(launches[0], ("250", "4", "64", "16"), said)
         self.assertEqual([found[1] for found in launches[1:]], ["2", "1", "1"], said)
+        self.assertEqual([each.endswith(", one for each thread") for each in said.splitlines() if " gangs of " in each], [True, True, True, False], said)
 
     def test_gangs_of_gpus_have_no_lanes_without_iterations(self):
         text = "int main(void) {\nstatic int a[99][300];\nint wrong = 0;\n"

@@ -6,7 +6,7 @@ if(NOT TARGET causeway_cc)
 endif()
 set(directive_script ${CMAKE_CURRENT_LIST_DIR}/compile_and_run.sh)
 foreach(runtime ${runtimes})
-  foreach(program declared matmul heat peers reductions regions)
+  foreach(program declared iterations matmul heat peers reductions regions)
     causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
       COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     # Two devices, whichever the runtime has.
@@ -14,7 +14,7 @@ foreach(runtime ${runtimes})
   endforeach()
 endforeach()
 # Launches of GPUs, with many threads in a group and groups that share the lanes' loop.
-foreach(program matmul heat reductions regions)
+foreach(program iterations matmul heat reductions regions)
   causeway_test(directive.${program}_as_gpu.pocl LABEL directive RUNTIME pocl TIMEOUT 600
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loops of all kinds of heads over gangs, workers and lanes, with as many threads as iterations and with fewer.
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 1000, ROWS = 64, COLUMNS = 300, LONG = 3000000, MANY_ROWS = 70000, FEW_COLUMNS = 80 };
+static int a[N], b[N], m[ROWS][COLUMNS], wrong;
+static char large[LONG], tall[MANY_ROWS][FEW_COLUMNS];
+
+static void check(const char* what) {
+    if (memcmp(a, b, sizeof a) != 0) printf("wrong: %s\n", what), wrong++;
+    memset(a, 0, sizeof a), memset(b, 0, sizeof b);
+}
+
+#define SAY(text) _Pragma(#text)
+#define LOOP(levels, head, at)                                                                                         \
+    {                                                                                                                  \
+        SAY(acc parallel loop levels)                                                                                  \
+        for (head) a[at] += 3;                                                                                         \
+        for (head) b[at] += 3;                                                                                         \
+        check(#levels ": " #head);                                                                                     \
+    }
+#define LEVELS(head, at)                                                                                               \
+    LOOP(gang, head, at)                                                                                               \
+    LOOP(gang worker, head, at)                                                                                        \
+    LOOP(gang vector, head, at)                                                                                        \
+    LOOP(gang worker vector, head, at)                                                                                 \
+    LOOP(gang vector num_gangs(7) vector_length(30), head, at)                                                         \
+    LOOP(gang vector num_gangs(50) vector_length(32), head, at)
+
+static void heads(int n, int zero, int below, int step) {
+    const unsigned u = n, most = UINT_MAX;
+    const long l = n;
+    const size_t z = n;
+    const unsigned char c = 200;
+    const short s = 100;
+    LEVELS(int i = 0; i < n; i++, i)
+    LEVELS(int i = 5; i <= n - 1; i += 3, i)
+    LEVELS(int i = n - 1; i >= 0; i--, i)
+    LEVELS(int i = n - 1; i > 0; i -= step, i)
+    LEVELS(int i = n - 1; i > 0; i += -3, i)
+    LEVELS(int i = 0; i != n; i++, i)
+    LEVELS(int i = zero; i < zero; i++, i)
+    LEVELS(int i = 0; i < below; i++, i)
+    LEVELS(int i = below; i < n + below; i++, i - below)
+    LEVELS(int i = INT_MAX - 10; i < INT_MAX; i++, i - (INT_MAX - 10))
+    LEVELS(int i = INT_MIN; i <= INT_MIN + 20; i++, i - INT_MIN)
+    LEVELS(unsigned i = 0; i < u; i++, i)
+    LEVELS(unsigned i = u - 1; i > 0; i--, i)
+    LEVELS(unsigned i = 3; i <= u - 2; i += 5, i)
+    LEVELS(unsigned i = most - 3; i < most; i++, i - (most - 3))
+    LEVELS(long i = 0; i < l; i += 2, i)
+    LEVELS(size_t i = 1; i < z; i++, i)
+    LEVELS(unsigned char i = 0; i < c; i++, i)
+    LEVELS(short i = s; i > 0; i--, i)
+}
+
+static void values(int n) {
+    int p[4], sum = 5, most = 0, gangs = 5;
+#pragma acc parallel loop gang vector private(p)
+    for (int i = 0; i < n; i++) {
+        for (int j = 0; j < 4; j++) p[j] = i + j;
+        if (i % 3 == 0) continue;
+        a[i] = p[0] + p[3];
+    }
+    for (int i = 0; i < n; i++)
+        if (i % 3 != 0) b[i] = 2 * i + 3;
+    check("private");
+#pragma acc parallel loop gang vector reduction(+ : sum) reduction(max : most)
+    for (int i = 0; i < n; i++) {
+        sum += i;
+        most = most > i ? most : i;
+    }
+#pragma acc parallel loop gang reduction(+ : gangs) num_gangs(1200)
+    for (int i = 0; i < n; i++) gangs += i;
+    if (sum != 5 + n * (n - 1) / 2 || most != n - 1 || gangs != sum) printf("wrong: reductions\n"), wrong++;
+}
+
+static void rows(int way, int height, int width) {
+    memset(m, 0, sizeof m);
+    if (way == 0) {
+#pragma acc parallel loop collapse(2) gang vector
+        for (int i = 0; i < height; i++)
+            for (int j = 0; j < width; j++) m[i][j] += i * N + j;
+    } else if (way == 1) {
+#pragma acc parallel loop gang
+        for (int i = 0; i < height; i++) {
+            const int k = i * N;
+#pragma acc loop vector
+            for (int j = width - 1; j >= 0; j--) {
+                if (j % 2 == 0) {
+                    m[i][j] = k + j;
+                    continue;
+                }
+                m[i][j] += k + j;
+            }
+        }
+    } else if (way == 2) {
+#pragma acc parallel loop gang num_workers(2) vector_length(32)
+        for (int i = 0; i < height; i++) {
+#pragma acc loop worker vector
+            for (int j = 0; j < width; j++) m[i][j] += i * N + j;
+        }
+    } else if (way == 3) {
+#pragma acc parallel loop gang worker num_workers(4) vector_length(32)
+        for (int i = 0; i < height; i++) {
+#pragma acc loop vector
+            for (int j = 0; j < width; j++) m[i][j] += i * N + j;
+        }
+    } else {
+#pragma acc kernels
+        for (int i = 0; i < height; i++)
+            for (int j = 0; j < width; j++) m[i][j] += i * N + j;
+    }
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < width; j++)
+            if (m[i][j] != i * N + j) {
+                printf("wrong: way %d, row %d, column %d\n", way, i, j), wrong++;
+                return;
+            }
+}
+
+static void launches(int n, int height, int width) {
+#pragma acc parallel loop gang
+    for (int i = 0; i < n; i++) large[i] += 1;
+#pragma acc parallel loop gang vector_length(32)
+    for (int i = 0; i < height; i++) {
+#pragma acc loop vector
+        for (int j = 0; j < width; j++) tall[i][j] += 1;
+    }
+    int missed = 0;
+    for (int i = 0; i < n; i++) missed += large[i] != 1;
+    for (int i = 0; i < height; i++)
+        for (int j = 0; j < width; j++) missed += tall[i][j] != 1;
+    if (missed) printf("wrong: large launches, %d iterations\n", missed), wrong++;
+}
+
+int main(void) {
+    heads(N, 0, -5, 7);
+    values(N);
+    for (int way = 0; way < 5; way++) rows(way, ROWS, COLUMNS);
+    launches(LONG, MANY_ROWS, FEW_COLUMNS);
+    return wrong != 0;
+}
