@@ -6,17 +6,17 @@
 
 #include <openacc.h>
 
-void bt_mz_enter(struct bt_mz_tables tables, int zones, int tiles, struct bt_mz_fields fields, size_t points) {
-    int *const zone = tables.zones, *const tile = tables.tiles;
+void bt_mz_enter(struct bt_mz_tables tables, int boxes, int tiles, struct bt_mz_fields fields, size_t points) {
+    int *const box = tables.boxes, *const tile = tables.tiles;
     double *const u = fields.u, *const forcing = fields.forcing, *const right = fields.right, *const work = fields.work;
-#pragma acc enter data copyin(zone[0 : 4 * zones], tile[0 : 2 * tiles], u[0 : 5 * points], forcing[0 : 5 * points],    \
+#pragma acc enter data copyin(box[0 : 8 * boxes], tile[0 : 2 * tiles], u[0 : 5 * points], forcing[0 : 5 * points],     \
                               right[0 : 5 * points]) create(work[0 : 25 * points])
 }
 
-void bt_mz_leave(struct bt_mz_tables tables, int zones, int tiles, struct bt_mz_fields fields, size_t points) {
-    int *const zone = tables.zones, *const tile = tables.tiles;
+void bt_mz_leave(struct bt_mz_tables tables, int boxes, int tiles, struct bt_mz_fields fields, size_t points) {
+    int *const box = tables.boxes, *const tile = tables.tiles;
     double *const u = fields.u, *const forcing = fields.forcing, *const right = fields.right, *const work = fields.work;
-#pragma acc exit data delete (zone[0 : 4 * zones], tile[0 : 2 * tiles], u[0 : 5 * points], forcing[0 : 5 * points],    \
+#pragma acc exit data delete (box[0 : 8 * boxes], tile[0 : 2 * tiles], u[0 : 5 * points], forcing[0 : 5 * points],     \
                               right[0 : 5 * points], work[0 : 25 * points])
 }
 
@@ -35,9 +35,9 @@ void bt_mz_update_host(double* u, size_t points) {
 }
 
 void bt_mz_copy_faces(struct bt_mz_tables tables, struct bt_mz_tiles over, const int* faces, const double* from,
-                      double* to) {
+                      double* to, int queue) {
     const int *const tile = tables.tiles, group = tables.group, begin = over.first, end = over.first + over.count;
-#pragma acc parallel loop gang present(from, to, faces, tile) async(1)
+#pragma acc parallel loop gang present(from, to, faces, tile) async(queue)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++) {
@@ -53,20 +53,20 @@ void bt_mz_copy_faces(struct bt_mz_tables tables, struct bt_mz_tiles over, const
 
 void bt_mz_right_hand_side(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                            double per_x, double per_y, double per_z) {
-    const int *const zone = tables.zones, *const tile = tables.tiles;
+    const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     const double *const u = fields.u, *const forcing = fields.forcing;
     double* const right = fields.right;
-#pragma acc parallel loop gang present(u, forcing, right, zone, tile) async(1)
+#pragma acc parallel loop gang present(u, forcing, right, box, tile) async(1)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++) {
-            const int z = tile[2 * t] * 4, item = tile[2 * t + 1] + l;
-            const int nx = zone[z], ny = zone[z + 1], nz = zone[z + 2], across = nx - 2, area = across * (ny - 2);
+            const int b = tile[2 * t] * 8, item = tile[2 * t + 1] + l;
+            const int nx = box[b], ny = box[b + 1], nz = box[b + 2], across = nx - 2, area = across * box[b + 5];
             if (item < area * (nz - 2)) {
-                const int i = 1 + item % across, j = 1 + item % area / across, k = 1 + item / area;
+                const int i = 1 + item % across, j = box[b + 4] + item % area / across, k = 1 + item / area;
                 const int points = nx * ny * nz, at = (k * ny + j) * nx + i;
-                const size_t first = (size_t)zone[z + 3] * 5;
+                const size_t first = (size_t)box[b + 3] * 5;
                 double sum[5];
                 space_derivatives(sum, u + first, i, j, k, nx, ny, nz, per_x, per_y, per_z);
                 for (int m = 0; m < 5; m++)
@@ -76,54 +76,57 @@ void bt_mz_right_hand_side(struct bt_mz_tables tables, struct bt_mz_tiles over, 
 }
 
 /* The direction is a constant of each loop. */
-static inline void solve_item(int d, double* u, double* right, double* work, const int* zone, int line, double dt,
+static inline void solve_item(int d, double* u, double* right, double* work, const int* box, int item, double dt,
                               double per, int add_to) {
-    const int nx = zone[0], ny = zone[1], nz = zone[2];
-    const size_t first = (size_t)zone[3];
-    const line_place place = place_of(d, nx, ny, nz, line);
-    if (line < place.lines)
+    const int nx = box[0], ny = box[1], nz = box[2];
+    const size_t first = (size_t)box[3];
+    const line_place place = place_of(d, nx, ny, nz, box[4], box[5], item);
+    if (item < place.items)
         solve_line(d, u + first * 5, right + first * 5, work + first * 25, place.first, place.stride, place.n,
-                   nx * ny * nz, line, place.lines, dt, per, add_to);
+                   nx * ny * nz, place.line, place.lines, dt, per, add_to);
 }
 
 void bt_mz_solve_x(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                    double per) {
-    const int *const zone = tables.zones, *const tile = tables.tiles;
+    const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     double *const u = fields.u, *const right = fields.right, *const work = fields.work;
-#pragma acc parallel loop gang present(u, right, work, zone, tile) async(1)
+#pragma acc parallel loop gang present(u, right, work, box, tile) async(1)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++)
-            solve_item(0, u, right, work, zone + 4 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 0);
+            solve_item(0, u, right, work, box + 8 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 0);
 }
 
 void bt_mz_solve_y(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                    double per) {
-    const int *const zone = tables.zones, *const tile = tables.tiles;
+    const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     double *const u = fields.u, *const right = fields.right, *const work = fields.work;
-#pragma acc parallel loop gang present(u, right, work, zone, tile) async(1)
+#pragma acc parallel loop gang present(u, right, work, box, tile) async(1)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++)
-            solve_item(1, u, right, work, zone + 4 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 0);
+            solve_item(1, u, right, work, box + 8 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 0);
 }
 
 void bt_mz_solve_z(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                    double per) {
-    const int *const zone = tables.zones, *const tile = tables.tiles;
+    const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     double *const u = fields.u, *const right = fields.right, *const work = fields.work;
-#pragma acc parallel loop gang present(u, right, work, zone, tile) async(1)
+#pragma acc parallel loop gang present(u, right, work, box, tile) async(1)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++)
-            solve_item(2, u, right, work, zone + 4 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 1);
+            solve_item(2, u, right, work, box + 8 * tile[2 * t], tile[2 * t + 1] + l, dt, per, 1);
 }
 
-void bt_mz_wait(void) {
-#pragma acc wait(1)
+void bt_mz_wait(int queue) {
+#pragma acc wait(queue)
+}
+void bt_mz_let_wait(int queue, int earlier) {
+#pragma acc wait(earlier) async(queue)
 }
 
 void bt_mz_select_device(int number) { acc_set_device_num(number, acc_device_not_host); }

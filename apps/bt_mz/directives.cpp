@@ -24,7 +24,7 @@ class directives : public version {
           m_inbox(inbox)
     // communication end
     {
-        bt_mz_enter(tables(), int(m_tables.zones.size()), int(m_tables.tiles.size()), fields(), points());
+        bt_mz_enter(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
         for (auto* faces : {&m_plan.local, &m_plan.outgoing, &m_plan.incoming}) {
             if (faces->empty()) faces->emplace_back();
             bt_mz_enter_faces(&faces->front().from, int(faces->size()));
@@ -45,50 +45,52 @@ class directives : public version {
         // communication end
         for (auto* faces : {&m_plan.local, &m_plan.outgoing, &m_plan.incoming})
             bt_mz_leave_faces(&faces->front().from, int(faces->size()));
-        bt_mz_leave(tables(), int(m_tables.zones.size()), int(m_tables.tiles.size()), fields(), points());
+        bt_mz_leave(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
     }
 
     void reset() override {
         m_field = m_initial;
         bt_mz_update_device(m_field.data(), points());
-        m_seconds = 0;
+        m_count = 0;
     }
 
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        copy_faces(m_tables.outgoing, m_plan.outgoing, m_field.data(), m_inbox.outgoing());
-        bt_mz_wait();
+        bt_mz_let_wait(taking, solving);
+        copy_faces(m_tables.outgoing, m_plan.outgoing, m_field.data(), m_inbox.outgoing(), taking);
+        // communication end
+        copy_faces(m_tables.local, m_plan.local, m_field.data(), m_field.data(), solving);
+        solve(step_part::early);
+        // communication begin
+        bt_mz_wait(taking);
         for (const auto& part : m_plan.parts)
             apps::check(causeway_symmetric_put_signal(in + part.there, m_inbox.outgoing() + part.out,
                                                       part.values * sizeof(double), m_inbox.own_signal(), 1,
                                                       CL_SIGNAL_ADD, part.peer),
                         "causeway_symmetric_put_signal");
-        // communication end
-        copy_faces(m_tables.local, m_plan.local, m_field.data(), m_field.data());
-        const auto inner = now();
-        solve(zone_set::inner);
-        // communication begin
         for (const auto& part : m_plan.parts)
             apps::check(causeway_symmetric_wait(m_inbox.signal_of(part.peer), sizeof(std::uint64_t), CL_COMPARE_GE,
                                                 m_inbox.steps()),
                         "causeway_symmetric_wait");
+        copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), solving);
         // communication end
-        bt_mz_wait();
-        if (m_tables.of[int(zone_set::inner)].points.count > 0) m_seconds += now() - inner;
-        // communication begin
-        copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data());
-        bt_mz_wait();
-        // communication end
-        const auto outer = now();
-        solve(zone_set::outer);
-        bt_mz_wait();
-        m_seconds += now() - outer;
+        solve(step_part::late);
+        ++m_count;
     }
 
-    void finish() override {}
-    /// Inner zones count until they are solved and the others' values have come.
-    double solve_seconds() override { return m_seconds; }
+    void finish() override { bt_mz_wait(solving); }
+    /// Directives have no clock on the device: what as many steps take without an exchange. They change the field.
+    double solve_seconds() override {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const auto begin = std::chrono::steady_clock::now();
+        for (int step = 0; step < m_count; ++step) {
+            solve(step_part::early);
+            solve(step_part::late);
+        }
+        bt_mz_wait(solving);
+        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    }
     std::vector<double> field() override {
         bt_mz_update_host(m_field.data(), points());
         return m_field;
@@ -96,29 +98,30 @@ class directives : public version {
     [[nodiscard]] order order_of_values() const override { return order::points_side_by_side; }
 
   private:
-    static double now() {
-        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-    }
+    static constexpr int solving = 1, taking = 2; // queues
     static bt_mz_tiles tiles(const tile_range& range) { return {range.first, int(range.count)}; }
     bt_mz_tables tables() {
-        return {m_tables.zones.front().data(), m_tables.tiles.front().data(), int(m_tables.group)};
+        return {m_tables.boxes.front().data(), m_tables.tiles.front().data(), int(m_tables.group)};
     }
     bt_mz_fields fields() { return {m_field.data(), m_forcing.data(), m_right.data(), m_work.data()}; }
     [[nodiscard]] std::size_t points() const { return m_initial.size() / 5; }
 
-    void copy_faces(const tile_range& over, const std::vector<face_copy>& faces, const double* from, double* to) {
-        if (over.count > 0) bt_mz_copy_faces(tables(), tiles(over), &faces.front().from, from, to);
+    void copy_faces(const tile_range& over, const std::vector<face_copy>& faces, const double* from, double* to,
+                    int queue) {
+        if (over.count > 0) bt_mz_copy_faces(tables(), tiles(over), &faces.front().from, from, to, queue);
     }
 
-    void solve(zone_set which) {
+    void solve(step_part which) {
         const auto& over = m_tables.of[int(which)];
-        if (over.points.count == 0) return;
         const auto& per = m_solver.zones().per_step();
         const double dt = m_solver.zones().kind().dt;
-        bt_mz_right_hand_side(tables(), tiles(over.points), fields(), dt, per[0], per[1], per[2]);
-        bt_mz_solve_x(tables(), tiles(over.lines[0]), fields(), dt, per[0]);
-        bt_mz_solve_y(tables(), tiles(over.lines[1]), fields(), dt, per[1]);
-        bt_mz_solve_z(tables(), tiles(over.lines[2]), fields(), dt, per[2]);
+        if (over.points.count > 0) {
+            bt_mz_right_hand_side(tables(), tiles(over.points), fields(), dt, per[0], per[1], per[2]);
+            bt_mz_solve_x(tables(), tiles(over.lines), fields(), dt, per[0]);
+        }
+        if (which == step_part::early) return;
+        bt_mz_solve_y(tables(), tiles(m_tables.y_lines), fields(), dt, per[1]);
+        bt_mz_solve_z(tables(), tiles(m_tables.z_lines), fields(), dt, per[2]);
     }
 
     solver& m_solver; // whose queue idles meanwhile
@@ -128,7 +131,7 @@ class directives : public version {
     // communication begin
     inbox& m_inbox;
     // communication end
-    double m_seconds = 0;
+    int m_count = 0; // of steps
 };
 
 } // namespace

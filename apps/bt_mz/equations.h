@@ -186,15 +186,20 @@ static inline void eliminate(double* b, double* c, double* f) {
     }
 }
 
-/* A line along direction d of a zone: where it begins, how its points lie, and how many lines there are. */
+/* A line along direction d of a zone: where it begins, how its points lie, and its number among the zone's lines. */
 typedef struct line_place {
-    int first, stride, n, lines;
+    int first, stride, n, line, lines;
+    int items; /* lines along d that are taken together */
 } line_place;
 
-static inline line_place place_of(int d, int nx, int ny, int nz, int line) {
-    const int across = d == 0 ? ny - 2 : nx - 2, a = 1 + line % across, b = 1 + line / across;
+/* Along x only the lines of some rows are taken together: `rows` of them, from first_row on. */
+static inline line_place place_of(int d, int nx, int ny, int nz, int first_row, int rows, int item) {
+    const int across = d == 0 ? ny - 2 : nx - 2, up = (d == 2 ? ny : nz) - 2, together = d == 0 ? rows : across;
+    const int a = (d == 0 ? first_row : 1) + item % together, b = 1 + item / together;
     line_place place;
-    place.lines = across * ((d == 2 ? ny : nz) - 2);
+    place.line = (b - 1) * across + a - 1;
+    place.lines = across * up;
+    place.items = together * up;
     place.n = d == 0 ? nx : d == 1 ? ny : nz;
     place.stride = d == 0 ? 1 : d == 1 ? nx : nx * ny;
     place.first = d == 0 ? (b * ny + a) * nx : d == 1 ? b * ny * nx + a : b * nx + a;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The kernels of BT-MZ, behind equations.h. One launch is for many zones: a work-group is for the tile (zone, first
+ * The kernels of BT-MZ, behind equations.h. One launch is for many zones: a work-group is for the tile (box, first
  * item) that the table has at its number.
  */
 #ifdef __OPENCL_VERSION__
@@ -26,34 +26,34 @@ kernel void copy_faces(global const double* from, global double* to, ulong first
     for (int m = 0; m < 5; m++) to[m * face.to_component] = from[m * face.from_component];
 }
 
-/* x, y, z, w of a zone are nx, ny, nz, and its first point among all of the rank. */
+/* Rows of a zone: nx, ny, nz, the zone's first point among all of the rank; first row, count of rows. */
 kernel void right_hand_side(global const double* u, global const double* forcing, global double* rhs,
-                            global const int4* zones, global const int2* tiles, int first_tile, double dt, double per_x,
+                            global const int8* boxes, global const int2* tiles, int first_tile, double dt, double per_x,
                             double per_y, double per_z) {
     const int2 tile = tiles[first_tile + (int)get_group_id(0)];
-    const int4 zone = zones[tile.x];
-    const int item = tile.y + (int)get_local_id(0), across = zone.x - 2, area = across * (zone.y - 2);
-    if (item >= area * (zone.z - 2)) return;
-    const int i = 1 + item % across, j = 1 + item % area / across, k = 1 + item / area;
-    const int points = zone.x * zone.y * zone.z, at = (k * zone.y + j) * zone.x + i;
-    const size_t first = (size_t)zone.w * 5;
+    const int8 box = boxes[tile.x];
+    const int item = tile.y + (int)get_local_id(0), across = box.s0 - 2, area = across * box.s5;
+    if (item >= area * (box.s2 - 2)) return;
+    const int i = 1 + item % across, j = box.s4 + item % area / across, k = 1 + item / area;
+    const int points = box.s0 * box.s1 * box.s2, at = (k * box.s1 + j) * box.s0 + i;
+    const size_t first = (size_t)box.s3 * 5;
     double sum[5];
-    space_derivatives(sum, u + first, i, j, k, zone.x, zone.y, zone.z, per_x, per_y, per_z);
+    space_derivatives(sum, u + first, i, j, k, box.s0, box.s1, box.s2, per_x, per_y, per_z);
     UNROLL
     for (int m = 0; m < 5; m++) rhs[first + AT(m, at, points)] = dt * (forcing[first + AT(m, at, points)] + sum[m]);
 }
 
 #define LINES(name, d, add_to)                                                                                         \
-    kernel void name(global double* u, global double* rhs, global double* work, global const int4* zones,              \
+    kernel void name(global double* u, global double* rhs, global double* work, global const int8* boxes,              \
                      global const int2* tiles, int first_tile, double dt, double per_step) {                           \
         const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
-        const int4 zone = zones[tile.x];                                                                               \
-        const int line = tile.y + (int)get_local_id(0);                                                                \
-        const line_place place = place_of(d, zone.x, zone.y, zone.z, line);                                                              \
-        if (line >= place.lines) return;                                                                               \
-        const size_t first = (size_t)zone.w;                                                                           \
+        const int8 box = boxes[tile.x];                                                                                \
+        const int item = tile.y + (int)get_local_id(0);                                                                \
+        const line_place place = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, item);                            \
+        if (item >= place.items) return;                                                                               \
+        const size_t first = (size_t)box.s3;                                                                           \
         SOLVE(d, u + first * 5, rhs + first * 5, work + first * WORK, place.first, place.stride, place.n,              \
-              zone.x * zone.y * zone.z, line, place.lines, dt, per_step, add_to);                                      \
+              box.s0 * box.s1 * box.s2, place.line, place.lines, dt, per_step, add_to);                                \
     }
 
 #ifndef SPLIT
@@ -72,25 +72,26 @@ kernel void right_hand_side(global const double* u, global const double* forcing
 #define RIGHT(i, m) rhs[AT(m, first + (i) * stride, points)]
 
 #define FORM(name, d)                                                                                                  \
-    kernel void name(global const double* u, global double* work, global const int4* zones, global const int2* tiles,  \
+    kernel void name(global const double* u, global double* work, global const int8* boxes, global const int2* tiles,  \
                      int first_tile, double dt, double per_step) {                                                     \
         const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
-        const int4 zone = zones[tile.x];                                                                               \
-        form_point(d, u + (size_t)zone.w * 5, work + (size_t)zone.w * 75, zone, tile.y + (int)get_local_id(0), dt,     \
+        const int8 box = boxes[tile.x];                                                                                \
+        form_point(d, u + (size_t)box.s3 * 5, work + (size_t)box.s3 * 75, box, tile.y + (int)get_local_id(0), dt,      \
                    per_step);                                                                                          \
     }
 
-static inline void form_point(int d, global const double* u, global double* work, int4 zone, int item, double dt,
+static inline void form_point(int d, global const double* u, global double* work, int8 box, int item, double dt,
                               double per_step) {
-    const line_place any = place_of(d, zone.x, zone.y, zone.z, 0);
-    const int lines = any.lines, n = any.n, points = zone.x * zone.y * zone.z;
-    if (item >= lines * (n - 2)) return;
+    const int points = box.s0 * box.s1 * box.s2, n = d == 0 ? box.s0 : d == 1 ? box.s1 : box.s2;
+    const line_place any = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, 0);
+    if (item >= any.items * (n - 2)) return;
 #ifdef POINTS_TOGETHER
-    const int line = item / (n - 2), i = 1 + item % (n - 2);
+    const int of = item / (n - 2), i = 1 + item % (n - 2);
 #else
-    const int line = item % lines, i = 1 + item / lines;
+    const int of = item % any.items, i = 1 + item / any.items;
 #endif
-    const line_place place = place_of(d, zone.x, zone.y, zone.z, line);
+    const line_place place = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, of);
+    const int line = place.line, lines = place.lines;
     UNROLL
     for (int block = 0; block < 3; block++) {
         const point_values p = point_at(u, place.first + (i - 1 + block) * place.stride, points);

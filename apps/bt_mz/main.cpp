@@ -178,13 +178,13 @@ bool benchmark(const options& options) {
             const auto [seconds, of_processors] = timed_steps(each, steps);
             each.seconds.push_back(seconds);
             each.processor_seconds.push_back(of_processors);
-            double share = 1 - each.way->solve_seconds() / each.seconds.back();
-            MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            each.shares.push_back(share / ranks);
             const order order = each.way->order_of_values();
             auto& terms = forcing[order == order::points_side_by_side];
             if (terms.empty()) terms = forcing_terms(zones, rank, order);
             each.found = norms_of(zones, rank, order, each.way->field(), terms);
+            double share = std::max(0.0, 1 - each.way->solve_seconds() / each.seconds.back());
+            MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            each.shares.push_back(share / ranks);
             MPI_Allreduce(MPI_IN_PLACE, each.found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             MPI_Allreduce(MPI_IN_PLACE, each.found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boundary values go from device to device as MPI messages that are commands; inner zones are solved meanwhile.
+// Boundary values go from device to device as MPI messages that are commands; what needs no values of others is solved
+// meanwhile.
 #include "bt_mz/version.hpp"
 
 #include <CL/cl_data_transfer.h>
@@ -39,11 +40,11 @@ class messages : public device_version {
         }
         // communication end
         m_solver.enqueue_local();
-        m_solver.enqueue_solve(zone_set::inner);
+        m_solver.enqueue_solve(step_part::early);
         // communication begin
         m_solver.enqueue_place(m_in.get(), 0, all);
         // communication end
-        m_solver.enqueue_solve(zone_set::outer);
+        m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
         for (const auto& each : m_last) apps::wait_for({each.get()}, "exchanging boundary values");
         m_last = std::move(exchanged);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Boundary values are put into the others' device memory, with signals; inner zones are solved meanwhile.
+// Boundary values are put into the others' device memory, with signals; what needs no values of others is solved
+// meanwhile.
 #include "bt_mz/version.hpp"
 
 #include <causeway/symmetric.h>
@@ -38,7 +39,7 @@ class one_sided : public device_version {
         }
         // communication end
         m_solver.enqueue_local();
-        m_solver.enqueue_solve(zone_set::inner);
+        m_solver.enqueue_solve(step_part::early);
         // communication begin
         std::size_t offset = 0;
         cl_int code = CL_SUCCESS;
@@ -46,7 +47,7 @@ class one_sided : public device_version {
         apps::check(code, "causeway_symmetric_buffer");
         m_solver.enqueue_place(heap, offset / sizeof(double), raw(arrived));
         // communication end
-        m_solver.enqueue_solve(zone_set::outer);
+        m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
         for (const auto& each : m_last) apps::wait_for({each.get()}, "putting boundary values");
         m_last = std::move(put);

@@ -48,7 +48,7 @@ class openshmem : public device_version {
         unmap(m_out);
         // communication end
         m_solver.enqueue_local();
-        m_solver.enqueue_solve(zone_set::inner);
+        m_solver.enqueue_solve(step_part::early);
         // communication begin
         for (const auto& part : m_solver.plan().parts)
             shmem_signal_wait_until(m_signals + part.peer, SHMEM_CMP_GE, m_steps);
@@ -57,7 +57,7 @@ class openshmem : public device_version {
         // Behind what reads it, and before the values that the neighbours wait for are taken.
         map(in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
         // communication end
-        m_solver.enqueue_solve(zone_set::outer);
+        m_solver.enqueue_solve(step_part::late);
     }
 
   private:

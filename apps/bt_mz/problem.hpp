@@ -52,7 +52,6 @@ class mesh {
     [[nodiscard]] std::size_t points_of(int rank) const;
     /// 1 if all ranks have as many points.
     [[nodiscard]] double imbalance() const;
-    [[nodiscard]] bool has_remote_neighbour(int zone) const;
     /// Steps for each unit of length, along each direction.
     [[nodiscard]] const std::array<double, 3>& per_step() const { return m_per_step; }
 

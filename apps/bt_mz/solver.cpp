@@ -27,13 +27,11 @@ apps::queue create_timed_queue(cl_context context, cl_device_id device) {
     return made;
 }
 
-double seconds_of(cl_event event) {
-    cl_ulong begin = 0, end = 0;
-    apps::check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_START, sizeof begin, &begin, nullptr),
-                "clGetEventProfilingInfo");
-    apps::check(clGetEventProfilingInfo(event, CL_PROFILING_COMMAND_END, sizeof end, &end, nullptr),
-                "clGetEventProfilingInfo");
-    return double(end - begin) * 1e-9;
+/// Nanoseconds.
+cl_ulong time_of(const apps::event& event, cl_profiling_info what) {
+    cl_ulong time = 0;
+    apps::check(clGetEventProfilingInfo(event.get(), what, sizeof time, &time, nullptr), "clGetEventProfilingInfo");
+    return time;
 }
 
 } // namespace
@@ -68,7 +66,7 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
         if (kernels != kernels::fused) m_form[d] = apps::create_kernel(m_program.get(), forms[d]);
     }
 
-    m_zones = buffer_with(m_context.get(), m_tables.zones);
+    m_boxes = buffer_with(m_context.get(), m_tables.boxes);
     m_tiles = buffer_with(m_context.get(), m_tables.tiles);
     m_local = buffer_with(m_context.get(), m_plan.local);
     m_outgoing = buffer_with(m_context.get(), m_plan.outgoing);
@@ -145,26 +143,35 @@ void solver::launch_solving(cl_kernel kernel, const tile_range& over) {
                     "clEnqueueReadBuffer");
         move(true);
     }
-    m_solving.push_back(launch(kernel, over));
+    auto& [first, last] = m_solving.back();
+    (first ? last : first) = launch(kernel, over);
     if (m_residency == residency::moves) move(false);
 }
 
-void solver::enqueue_solve(zone_set which) {
+void solver::enqueue_solve(step_part which) {
     const auto& over = m_tables.of[int(which)];
+    if (over.points.count == 0 && which == step_part::early) return;
     const auto& per = m_mesh.per_step();
     const cl_double dt = m_mesh.kind().dt;
-    apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_zones.get(),
+    m_solving.emplace_back();
+    apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_boxes.get(),
                         m_tiles.get(), over.points.first, dt, cl_double(per[0]), cl_double(per[1]), cl_double(per[2]));
     launch_solving(m_right_hand_side.get(), over.points);
-    for (std::size_t d = 0; d < 3; ++d) {
+    const auto solve = [&](std::size_t d, const tile_range& points, const tile_range& lines) {
         if (m_kernels != kernels::fused) {
-            apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_zones.get(), m_tiles.get(),
-                                over.points.first, dt, cl_double(per[d]));
-            launch_solving(m_form[d].get(), over.points);
+            apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
+                                points.first, dt, cl_double(per[d]));
+            launch_solving(m_form[d].get(), points);
         }
-        apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_zones.get(), m_tiles.get(),
-                            over.lines[d].first, dt, cl_double(per[d]));
-        launch_solving(m_solve[d].get(), over.lines[d]);
+        apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
+                            lines.first, dt, cl_double(per[d]));
+        launch_solving(m_solve[d].get(), lines);
+    };
+    solve(0, over.points, over.lines);
+    if (which != step_part::early) {
+        const auto& all = m_tables.of[int(step_part::whole)].points;
+        solve(1, all, m_tables.y_lines);
+        solve(2, all, m_tables.z_lines);
     }
     apps::check(clFlush(queue()), "clFlush");
 }
@@ -172,7 +179,10 @@ void solver::enqueue_solve(zone_set which) {
 double solver::solve_seconds() {
     apps::check(clFinish(queue()), "clFinish");
     double sum = 0;
-    for (const auto& each : m_solving) sum += seconds_of(each.get());
+    for (const auto& [first, last] : m_solving)
+        sum += double(time_of(last ? last : first, CL_PROFILING_COMMAND_END) -
+                      time_of(first, CL_PROFILING_COMMAND_START)) *
+               1e-9;
     return sum;
 }
 

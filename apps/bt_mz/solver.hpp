@@ -40,10 +40,11 @@ class solver {
     apps::event enqueue_take(cl_mem out, const std::vector<cl_event>& after = {});
     void enqueue_local();
     void enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
-    /// A step of these zones. Their boundary values must be there.
-    void enqueue_solve(zone_set which);
+    /// A step of all zones, or its early and its late part, in this order. The boundary values that it needs must be
+    /// there.
+    void enqueue_solve(step_part which);
 
-    /// The seconds in which kernels of enqueue_solve() ran since reset(). Blocks.
+    /// The seconds since reset() from the first to the last kernel of each enqueue_solve(). Blocks.
     double solve_seconds();
     std::vector<double> read_field();
 
@@ -74,8 +75,11 @@ class solver {
     apps::program m_program;
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
-    apps::buffer m_field, m_right, m_forcing, m_work, m_zones, m_tiles, m_local, m_outgoing, m_incoming;
-    std::vector<apps::event> m_solving;
+    apps::buffer m_field, m_right, m_forcing, m_work, m_boxes, m_tiles, m_local, m_outgoing, m_incoming;
+    struct span {
+        apps::event first, last;
+    };
+    std::vector<span> m_solving;
     std::vector<double> m_moved[3]; // the host's copies, if the fields move
 };
 

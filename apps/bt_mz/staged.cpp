@@ -26,7 +26,7 @@ class staged : public device_version {
                                          nullptr, nullptr),
                     "clEnqueueWriteBuffer");
         // communication end
-        m_solver.enqueue_solve(zone_set::all);
+        m_solver.enqueue_solve(step_part::whole);
     }
 
   private:

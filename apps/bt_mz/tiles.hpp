@@ -10,7 +10,8 @@
 
 namespace bt_mz {
 
-enum class zone_set { all, inner, outer }; ///< inner: all neighbours are this rank's own
+/// Of a step's right-hand sides and lines along x: all, those that need no values of other ranks, and the rest.
+enum class step_part { whole, early, late };
 
 struct tile_range {
     int first = 0;
@@ -21,11 +22,13 @@ struct tile_tables {
     tile_tables(const mesh& mesh, int rank, const exchange_plan& plan, std::size_t group);
 
     std::size_t group;                      ///< items of a tile
-    std::vector<std::array<int, 4>> zones;  ///< nx, ny, nz, first point
-    std::vector<std::array<int, 2>> tiles;  ///< zone or face, first item
+    /// Rows of a zone: nx, ny, nz and first point of the zone, first row, count of rows, and two unused.
+    std::vector<std::array<int, 8>> boxes;
+    std::vector<std::array<int, 2>> tiles;  ///< box or face, first item
     struct {
-        tile_range points, lines[3]; ///< inner points; lines along each direction
-    } of[3];                         ///< by zone_set
+        tile_range points, lines; ///< inner points; lines along x
+    } of[3];                      ///< by step_part
+    tile_range y_lines, z_lines;          ///< all
     tile_range local, outgoing, incoming; ///< faces
 };
 

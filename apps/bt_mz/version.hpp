@@ -23,9 +23,9 @@ class version {
     virtual void step() = 0;
     /// Blocks until this rank's steps are done.
     virtual void finish() = 0;
-    /// The time in which this rank computed in the steps since reset(), without what the exchange computes.
-    virtual double solve_seconds() = 0;
     virtual std::vector<double> field() = 0;
+    /// The time in which this rank solved in the steps since reset(). May change the field.
+    virtual double solve_seconds() = 0;
     [[nodiscard]] virtual order order_of_values() const = 0;
 };
 
