@@ -16,7 +16,7 @@ namespace {
 class directives : public version {
   public:
     directives(solver& solver, inbox& inbox)
-        : m_solver(solver), m_tables(solver.tables()), m_plan(solver.plan()),
+        : m_solver(solver), m_tables(solver.tables()), m_plan(solver.plan()), m_leaving(m_plan.outgoing),
           m_initial(initial_field(solver.zones(), solver.rank(), order::points_side_by_side)), m_field(m_initial),
           m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
           m_right(m_initial.size(), 0.0), m_work(m_initial.size() * 5),
@@ -25,7 +25,8 @@ class directives : public version {
     // communication end
     {
         bt_mz_enter(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
-        for (auto* faces : {&m_plan.local, &m_plan.outgoing, &m_plan.incoming}) {
+        m_leaving.insert(m_leaving.end(), m_plan.local.begin(), m_plan.local.end());
+        for (auto* faces : {&m_leaving, &m_plan.incoming}) {
             if (faces->empty()) faces->emplace_back();
             bt_mz_enter_faces(&faces->front().from, int(faces->size()));
         }
@@ -43,8 +44,7 @@ class directives : public version {
         // communication begin
         for (double* each : {m_inbox.half(0), m_inbox.half(1), m_inbox.outgoing()}) bt_mz_unmap(each);
         // communication end
-        for (auto* faces : {&m_plan.local, &m_plan.outgoing, &m_plan.incoming})
-            bt_mz_leave_faces(&faces->front().from, int(faces->size()));
+        for (auto* faces : {&m_leaving, &m_plan.incoming}) bt_mz_leave_faces(&faces->front().from, int(faces->size()));
         bt_mz_leave(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
     }
 
@@ -58,9 +58,9 @@ class directives : public version {
         // communication begin
         double* const in = m_inbox.begin_step();
         bt_mz_let_wait(taking, solving);
-        copy_faces(m_tables.outgoing, m_plan.outgoing, m_field.data(), m_inbox.outgoing(), taking);
+        copy_faces(m_tables.outgoing, m_leaving, m_field.data(), m_inbox.outgoing(), taking);
         // communication end
-        copy_faces(m_tables.local, m_plan.local, m_field.data(), m_field.data(), solving);
+        copy_faces(m_tables.local, m_leaving, m_field.data(), m_field.data(), solving);
         solve(step_part::early);
         // communication begin
         bt_mz_wait(taking);
@@ -127,6 +127,7 @@ class directives : public version {
     solver& m_solver; // whose queue idles meanwhile
     tile_tables m_tables;
     exchange_plan m_plan;
+    std::vector<face_copy> m_leaving; // outgoing, then local
     std::vector<double> m_initial, m_field, m_forcing, m_right, m_work;
     // communication begin
     inbox& m_inbox;

@@ -13,15 +13,18 @@ typedef struct face_copy {
     int along, up;
 } face_copy;
 
-kernel void copy_faces(global const double* from, global double* to, ulong first_from, ulong first_to,
-                       global const face_copy* faces, global const int2* tiles, int first_tile) {
+/* The first tiles' values go to another buffer than those of the rest. */
+kernel void copy_faces(global const double* from, ulong first_from, global double* to_first, int first_tiles,
+                       global double* to_rest, global const face_copy* faces, global const int2* tiles,
+                       int first_tile) {
     const int2 tile = tiles[first_tile + (int)get_group_id(0)];
+    global double* to = (int)get_group_id(0) < first_tiles ? to_first : to_rest;
     const face_copy face = faces[tile.x];
     const int item = tile.y + (int)get_local_id(0);
     if (item >= face.along * face.up) return;
     const int a = item % face.along, b = item / face.along;
     from += first_from + face.from + a * face.from_along + b * face.from_up;
-    to += first_to + face.to + a * face.to_along + b * face.to_up;
+    to += face.to + a * face.to_along + b * face.to_up;
     UNROLL
     for (int m = 0; m < 5; m++) to[m * face.to_component] = from[m * face.from_component];
 }

@@ -39,7 +39,6 @@ class messages : public device_version {
             all.push_back(one);
         }
         // communication end
-        m_solver.enqueue_local();
         m_solver.enqueue_solve(step_part::early);
         // communication begin
         m_solver.enqueue_place(m_in.get(), 0, all);

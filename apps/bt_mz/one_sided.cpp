@@ -38,7 +38,6 @@ class one_sided : public device_version {
             arrived.emplace_back(one);
         }
         // communication end
-        m_solver.enqueue_local();
         m_solver.enqueue_solve(step_part::early);
         // communication begin
         std::size_t offset = 0;

@@ -15,8 +15,10 @@ namespace {
 
 class openshmem : public device_version {
   public:
-    explicit openshmem(solver& solver) : device_version(solver) {
-        // communication begin
+    explicit openshmem(solver& solver)
+        : device_version(solver),
+          // communication begin
+          m_moves(apps::create_out_of_order_queue(solver.context(), solver.queue())) {
         const std::size_t ranks = std::size_t(solver.zones().ranks());
         m_bytes = (solver.plan().most_values + 1) * sizeof(double);
         setenv("SHMEM_SYMMETRIC_SIZE", std::to_string(3 * m_bytes + (std::size_t{1} << 20)).c_str(), 0);
@@ -24,13 +26,13 @@ class openshmem : public device_version {
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) *each = allocate();
         m_signals = static_cast<std::uint64_t*>(shmem_calloc(ranks, sizeof(std::uint64_t)));
         if (!m_signals) throw std::runtime_error("the symmetric heap is full");
-        for (auto& each : m_in) map(each, CL_MAP_WRITE_INVALIDATE_REGION);
+        for (auto& each : m_in) map(m_solver.queue(), each, CL_MAP_WRITE_INVALIDATE_REGION, CL_TRUE);
         // communication end
     }
     ~openshmem() override {
         // communication begin
-        for (auto& each : m_in) unmap(each);
-        clFinish(m_solver.queue());
+        for (auto& each : m_in) unmap(m_solver.queue(), each);
+        for (const auto queue : {m_solver.queue(), m_moves.get()}) clFinish(queue);
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) each->buffer.reset();
         shmem_finalize();
         // communication end
@@ -40,22 +42,24 @@ class openshmem : public device_version {
         // communication begin
         // A neighbour is one step ahead at most: it puts into the other half then. A half is mapped while others put.
         auto& in = m_in[m_steps++ % 2];
-        m_solver.enqueue_take(m_out.buffer.get());
-        map(m_out, CL_MAP_READ);
+        std::vector<cl_event> after;
+        if (m_read) after.push_back(m_read.get());
+        const apps::event taken = m_solver.enqueue_take(m_out.buffer.get(), after);
+        apps::check(clFlush(m_solver.queue()), "clFlush");
+        // communication end
+        m_solver.enqueue_solve(step_part::early);
+        // communication begin
+        map(m_moves.get(), m_out, CL_MAP_READ, CL_TRUE, taken.get());
         for (const auto& part : m_solver.plan().parts)
             shmem_putmem_signal(in.values + part.there, m_out.values + part.out, part.values * sizeof(double),
                                 m_signals + m_solver.rank(), 1, SHMEM_SIGNAL_ADD, part.peer);
-        unmap(m_out);
-        // communication end
-        m_solver.enqueue_local();
-        m_solver.enqueue_solve(step_part::early);
-        // communication begin
+        m_read = unmap(m_moves.get(), m_out);
         for (const auto& part : m_solver.plan().parts)
             shmem_signal_wait_until(m_signals + part.peer, SHMEM_CMP_GE, m_steps);
-        unmap(in);
+        unmap(m_solver.queue(), in);
         m_solver.enqueue_place(in.buffer.get(), 0);
         // Behind what reads it, and before the values that the neighbours wait for are taken.
-        map(in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
+        map(m_solver.queue(), in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
         // communication end
         m_solver.enqueue_solve(step_part::late);
     }
@@ -78,17 +82,22 @@ class openshmem : public device_version {
         apps::check(code, "clCreateBuffer of symmetric memory");
         return made;
     }
-    void map(shared_memory& which, cl_map_flags flags, cl_bool blocking = CL_TRUE) {
+    void map(cl_command_queue queue, shared_memory& which, cl_map_flags flags, cl_bool blocking, cl_event after = {}) {
         cl_int code = CL_SUCCESS;
-        clEnqueueMapBuffer(m_solver.queue(), which.buffer.get(), blocking, flags, 0, m_bytes, 0, nullptr, nullptr,
-                           &code);
+        clEnqueueMapBuffer(queue, which.buffer.get(), blocking, flags, 0, m_bytes, after ? 1 : 0,
+                           after ? &after : nullptr, nullptr, &code);
         apps::check(code, "clEnqueueMapBuffer");
     }
-    void unmap(shared_memory& which) {
-        apps::check(clEnqueueUnmapMemObject(m_solver.queue(), which.buffer.get(), which.values, 0, nullptr, nullptr),
+    apps::event unmap(cl_command_queue queue, shared_memory& which) {
+        cl_event done = nullptr;
+        apps::check(clEnqueueUnmapMemObject(queue, which.buffer.get(), which.values, 0, nullptr, &done),
                     "clEnqueueUnmapMemObject");
+        apps::check(clFlush(queue), "clFlush");
+        return apps::event(done);
     }
 
+    apps::queue m_moves;
+    apps::event m_read; // what goes out
     std::size_t m_bytes = 0;
     shared_memory m_out, m_in[2];
     std::uint64_t* m_signals = nullptr; // counts steps of each rank whose values have come

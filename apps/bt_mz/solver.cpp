@@ -68,8 +68,9 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
 
     m_boxes = buffer_with(m_context.get(), m_tables.boxes);
     m_tiles = buffer_with(m_context.get(), m_tables.tiles);
-    m_local = buffer_with(m_context.get(), m_plan.local);
-    m_outgoing = buffer_with(m_context.get(), m_plan.outgoing);
+    auto leaving = m_plan.outgoing;
+    leaving.insert(leaving.end(), m_plan.local.begin(), m_plan.local.end());
+    m_leaving = buffer_with(m_context.get(), leaving);
     m_incoming = buffer_with(m_context.get(), m_plan.incoming);
     m_field = buffer_with(m_context.get(), m_initial);
     m_forcing = buffer_with(m_context.get(), m_forcing_terms);
@@ -100,21 +101,17 @@ apps::event solver::launch(cl_kernel kernel, const tile_range& over, const std::
     return apps::event(event);
 }
 
-apps::event solver::copy_faces(cl_mem from, std::size_t first_from, cl_mem to, std::size_t first_to, cl_mem faces,
-                               const tile_range& over, const std::vector<cl_event>& after) {
-    apps::set_arguments(m_copy.get(), from, to, cl_ulong(first_from), cl_ulong(first_to), faces, m_tiles.get(),
-                        over.first);
-    return launch(m_copy.get(), over, after);
-}
-
 apps::event solver::enqueue_take(cl_mem out, const std::vector<cl_event>& after) {
-    return copy_faces(field(), 0, out, 0, m_outgoing.get(), m_tables.outgoing, after);
+    const auto &outgoing = m_tables.outgoing, &local = m_tables.local;
+    apps::set_arguments(m_copy.get(), field(), cl_ulong(0), out, cl_int(outgoing.count), field(), m_leaving.get(),
+                        m_tiles.get(), outgoing.first);
+    return launch(m_copy.get(), {outgoing.first, outgoing.count + local.count}, after);
 }
-
-void solver::enqueue_local() { copy_faces(field(), 0, field(), 0, m_local.get(), m_tables.local, {}); }
 
 void solver::enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after) {
-    copy_faces(in, first_value, field(), 0, m_incoming.get(), m_tables.incoming, after);
+    apps::set_arguments(m_copy.get(), in, cl_ulong(first_value), field(), cl_int(0), field(), m_incoming.get(),
+                        m_tiles.get(), m_tables.incoming.first);
+    launch(m_copy.get(), m_tables.incoming, after);
 }
 
 void solver::launch_solving(cl_kernel kernel, const tile_range& over) {

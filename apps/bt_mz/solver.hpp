@@ -35,10 +35,9 @@ class solver {
     /// Initial values. Blocks.
     void reset();
 
-    /// From the field to `out`, whose parts begin at value 0; between zones of this rank; from `in`, whose parts begin
-    /// at `first_value`, to the field.
+    /// From the field to `out`, and between zones of this rank; from `in`, whose parts begin at `first_value`, to the
+    /// field.
     apps::event enqueue_take(cl_mem out, const std::vector<cl_event>& after = {});
-    void enqueue_local();
     void enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
     /// A step of all zones, or its early and its late part, in this order. The boundary values that it needs must be
     /// there.
@@ -60,8 +59,6 @@ class solver {
   private:
     apps::event launch(cl_kernel kernel, const tile_range& over, const std::vector<cl_event>& after = {});
     void launch_solving(cl_kernel kernel, const tile_range& over);
-    apps::event copy_faces(cl_mem from, std::size_t first_from, cl_mem to, std::size_t first_to, cl_mem faces,
-                           const tile_range& over, const std::vector<cl_event>& after);
 
     const mesh& m_mesh;
     int m_rank;
@@ -75,7 +72,7 @@ class solver {
     apps::program m_program;
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
-    apps::buffer m_field, m_right, m_forcing, m_work, m_boxes, m_tiles, m_local, m_outgoing, m_incoming;
+    apps::buffer m_field, m_right, m_forcing, m_work, m_boxes, m_tiles, m_leaving, m_incoming;
     struct span {
         apps::event first, last;
     };

@@ -44,13 +44,14 @@ tile_tables::tile_tables(const mesh& mesh, int rank, const exchange_plan& plan, 
     }
     add_items(y_lines, step_part::whole, [](int x, int, int z) { return x * z; });
     add_items(z_lines, step_part::whole, [](int x, int y, int) { return x * y; });
-    const auto add_faces = [&](tile_range& range, const std::vector<face_copy>& faces) {
+    const auto add_faces = [&](tile_range& range, const std::vector<face_copy>& faces, std::size_t first) {
         range.first = int(tiles.size());
-        for (std::size_t at = 0; at < faces.size(); ++at) add(range, at, std::size_t(faces[at].along * faces[at].up));
+        for (std::size_t at = 0; at < faces.size(); ++at)
+            add(range, first + at, std::size_t(faces[at].along * faces[at].up));
     };
-    add_faces(local, plan.local);
-    add_faces(outgoing, plan.outgoing);
-    add_faces(incoming, plan.incoming);
+    add_faces(outgoing, plan.outgoing, 0);
+    add_faces(local, plan.local, plan.outgoing.size());
+    add_faces(incoming, plan.incoming, 0);
 }
 
 } // namespace bt_mz

@@ -29,7 +29,8 @@ struct tile_tables {
         tile_range points, lines; ///< inner points; lines along x
     } of[3];                      ///< by step_part
     tile_range y_lines, z_lines;          ///< all
-    tile_range local, outgoing, incoming; ///< faces
+    /// Faces. The local ones have their places behind the outgoing ones, as in one list, and so have their tiles.
+    tile_range outgoing, local, incoming;
 };
 
 } // namespace bt_mz
