@@ -66,13 +66,12 @@ class directives : public version {
         bt_mz_wait(taking);
         for (const auto& part : m_plan.parts)
             apps::check(causeway_symmetric_put_signal(in + part.there, m_inbox.outgoing() + part.out,
-                                                      part.values * sizeof(double), m_inbox.own_signal(), 1,
-                                                      CL_SIGNAL_ADD, part.peer),
+                                                      part.values * sizeof(double), m_inbox.signal(), 1, CL_SIGNAL_ADD,
+                                                      part.peer),
                         "causeway_symmetric_put_signal");
-        for (const auto& part : m_plan.parts)
-            apps::check(causeway_symmetric_wait(m_inbox.signal_of(part.peer), sizeof(std::uint64_t), CL_COMPARE_GE,
-                                                m_inbox.steps()),
-                        "causeway_symmetric_wait");
+        apps::check(
+            causeway_symmetric_wait(m_inbox.signal(), sizeof(std::uint64_t), CL_COMPARE_GE, m_inbox.all_arrived()),
+            "causeway_symmetric_wait");
         copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), solving);
         // communication end
         solve(step_part::late);

@@ -16,16 +16,14 @@ void* there(void* allocated) {
 
 } // namespace
 
-inbox::inbox(cl_context context, cl_device_id device, const mesh& mesh, int rank, const exchange_plan& plan)
-    : m_rank(rank), m_bytes((plan.most_values + 1) * sizeof(double)) {
+inbox::inbox(cl_context context, cl_device_id device, const exchange_plan& plan)
+    : m_peers(plan.parts.size()), m_bytes((plan.most_values + 1) * sizeof(double)) {
     // communication begin
-    const std::size_t ranks = std::size_t(mesh.ranks());
-    apps::check(
-        causeway_symmetric_init(context, device, MPI_COMM_WORLD, 3 * m_bytes + ranks * sizeof(std::uint64_t) + 8192),
-        "causeway_symmetric_init");
+    apps::check(causeway_symmetric_init(context, device, MPI_COMM_WORLD, 3 * m_bytes + 8192),
+                "causeway_symmetric_init");
     for (double** each : {&m_halves[0], &m_halves[1], &m_outgoing})
         *each = static_cast<double*>(there(causeway_symmetric_malloc(m_bytes)));
-    m_signals = static_cast<std::uint64_t*>(there(causeway_symmetric_calloc(ranks, sizeof(std::uint64_t))));
+    m_signals = static_cast<std::uint64_t*>(there(causeway_symmetric_calloc(2, sizeof(std::uint64_t))));
     // communication end
 }
 

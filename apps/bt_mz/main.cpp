@@ -154,7 +154,7 @@ bool benchmark(const options& options) {
         }
         on_device = std::make_unique<solver>(zones, rank, std::move(context), device, options.code, options.fields);
         if (asked("one_sided") || asked("directives"))
-            symmetric = std::make_unique<inbox>(on_device->context(), device, zones, rank, on_device->plan());
+            symmetric = std::make_unique<inbox>(on_device->context(), device, on_device->plan());
     }
     std::vector<contender> contenders;
     for (const auto& name : options.versions) {

@@ -22,20 +22,25 @@ class one_sided : public device_version {
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        const apps::event taken = m_solver.enqueue_take(m_out.get(), raw(m_last));
+        const apps::event taken = m_solver.enqueue_take(m_out.get());
         apps::check(clFlush(m_solver.queue()), "clFlush");
         cl_event there = taken.get(), one = nullptr;
-        std::vector<apps::event> put, arrived;
+        std::vector<apps::event> exchanged;
+        std::vector<cl_event> all;
         for (const auto& part : m_solver.plan().parts) {
             apps::check(clEnqueuePutSignal(m_puts.get(), m_out.get(), CL_FALSE, part.out * sizeof(double),
-                                           part.values * sizeof(double), in + part.there, m_inbox.own_signal(), 1,
+                                           part.values * sizeof(double), in + part.there, m_inbox.signal(), 1,
                                            CL_SIGNAL_ADD, part.peer, 1, &there, &one),
                         "clEnqueuePutSignal");
-            put.emplace_back(one);
-            apps::check(clEnqueueSignalWait(m_puts.get(), CL_FALSE, m_inbox.signal_of(part.peer), CL_COMPARE_GE,
-                                            m_inbox.steps(), 0, nullptr, &one),
+            exchanged.emplace_back(one);
+            all.push_back(one);
+        }
+        if (!all.empty()) {
+            apps::check(clEnqueueSignalWait(m_puts.get(), CL_FALSE, m_inbox.signal(), CL_COMPARE_GE,
+                                            m_inbox.all_arrived(), 0, nullptr, &one),
                         "clEnqueueSignalWait");
-            arrived.emplace_back(one);
+            exchanged.emplace_back(one);
+            all.push_back(one);
         }
         // communication end
         m_solver.enqueue_solve(step_part::early);
@@ -44,22 +49,16 @@ class one_sided : public device_version {
         cl_int code = CL_SUCCESS;
         const cl_mem heap = causeway_symmetric_buffer(in, &offset, &code);
         apps::check(code, "causeway_symmetric_buffer");
-        m_solver.enqueue_place(heap, offset / sizeof(double), raw(arrived));
+        m_solver.enqueue_place(heap, offset / sizeof(double), all);
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
         for (const auto& each : m_last) apps::wait_for({each.get()}, "putting boundary values");
-        m_last = std::move(put);
+        m_last = std::move(exchanged);
     }
 
   private:
     // communication begin
-    static std::vector<cl_event> raw(const std::vector<apps::event>& events) {
-        std::vector<cl_event> handles;
-        for (const auto& each : events) handles.push_back(each.get());
-        return handles;
-    }
-
     inbox& m_inbox;
     apps::queue m_puts;
     apps::buffer m_out;
