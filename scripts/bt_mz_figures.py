@@ -3,7 +3,8 @@
 """Draws speed-up and share of the exchange over ranks, as Figures 1 to 3 of the OpenSHMEM and OpenACC paper (2014), from
 what bt_mz printed.
 
-A series' base is the quickest version on the fewest ranks. Of two runs of one version, class and number of ranks, the
+Speed-ups are over one processor core (the version `host` on one rank) where that was measured, else over the quickest version
+on the fewest ranks. Of two runs of one version, class and number of ranks, the
 later one counts: name first what others replace. Runs that failed their check are left out.
 
 Usage: scripts/bt_mz_figures.py PICTURE CLASS[,CLASS]... RECORD...
@@ -42,20 +43,27 @@ def runs(paths):
 
 
 def draw(speed, share, versions, most):
-    base = min(min(at.items())[1][0] for at in versions.values())
+    serial = versions.get("host", {}).get(1)
+    base = serial[0] if serial else min(min(at.items())[1][0] for at in versions.values())
     for version, at in versions.items():
         counts = sorted(count for count in at if count <= most)
         look = {"color": COLOURS[version], "marker": "o", "label": version}
         speed.plot(counts, [base / at[count][0] for count in counts], **look)
-        share.plot(counts, [at[count][1] for count in counts], **look)
+        if version != "host":
+            share.plot(counts, [at[count][1] for count in counts], **look)
     every = sorted({count for at in versions.values() for count in at if count <= most})
-    speed.plot(every, [count / every[0] for count in every], color="#bbbbbb", linestyle=":", label="ideal")
+    first = base / min(at[every[0]][0] for at in versions.values() if every[0] in at)
+    speed.plot(every, [first * count / every[0] for count in every], color="#bbbbbb", linestyle=":", label="ideal")
     for axes in (speed, share):
         axes.set_xticks(every)
         axes.set_xlabel("ranks")
         axes.grid(alpha=0.3)
-    speed.set_ylim(bottom=0)
+    if serial:
+        speed.set_yscale("log")
+    else:
+        speed.set_ylim(bottom=0)
     share.set_ylim(0, 100)
+    return "one processor core" if serial else f"the quickest version on {every[0]} rank{'s' if every[0] > 1 else ''}"
 
 
 def main():
@@ -68,8 +76,8 @@ def main():
         sys.exit(f"bt_mz_figures: no run of class {missing[0]} in {', '.join(sys.argv[3:])}")
     figure, axes = plot.subplots(len(kinds), 2, figsize=(10, 3.6 * len(kinds)), squeeze=False)
     for (speed, share), kind in zip(axes, kinds):
-        draw(speed, share, found[kind], most=4)
-        speed.set_title(f"class {kind}: speed-up over the quickest version on one rank", fontsize=10)
+        base = draw(speed, share, found[kind], most=4)
+        speed.set_title(f"class {kind}: speed-up over {base}", fontsize=10)
         share.set_title(f"class {kind}: the exchange, % of the time", fontsize=10)
     axes[0][0].legend(fontsize=8)
     figure.suptitle(f"BT-MZ, one rank for each device: {devices[kinds[0]]}", fontsize=11)

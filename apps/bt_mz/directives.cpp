@@ -19,7 +19,7 @@ class directives : public version {
         : m_solver(solver), m_tables(solver.tables()), m_plan(solver.plan()), m_leaving(m_plan.outgoing),
           m_initial(initial_field(solver.zones(), solver.rank(), order::points_side_by_side)), m_field(m_initial),
           m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
-          m_right(m_initial.size(), 0.0), m_work(m_initial.size() * 5),
+          m_right(m_initial.size(), 0.0), m_work(std::make_unique_for_overwrite<double[]>(m_initial.size() * 5)),
           // communication begin
           m_inbox(inbox)
     // communication end
@@ -102,7 +102,7 @@ class directives : public version {
     bt_mz_tables tables() {
         return {m_tables.boxes.front().data(), m_tables.tiles.front().data(), int(m_tables.group)};
     }
-    bt_mz_fields fields() { return {m_field.data(), m_forcing.data(), m_right.data(), m_work.data()}; }
+    bt_mz_fields fields() { return {m_field.data(), m_forcing.data(), m_right.data(), m_work.get()}; }
     [[nodiscard]] std::size_t points() const { return m_initial.size() / 5; }
 
     void copy_faces(const tile_range& over, const std::vector<face_copy>& faces, const double* from, double* to,
@@ -127,7 +127,8 @@ class directives : public version {
     tile_tables m_tables;
     exchange_plan m_plan;
     std::vector<face_copy> m_leaving; // outgoing, then local
-    std::vector<double> m_initial, m_field, m_forcing, m_right, m_work;
+    std::vector<double> m_initial, m_field, m_forcing, m_right;
+    std::unique_ptr<double[]> m_work; // of the device; the host names it
     // communication begin
     inbox& m_inbox;
     // communication end
