@@ -210,6 +210,19 @@ void kernel_writer::join(const reduction& each, const loop_node& node, bool work
     line(name + " = " + reduction_step(each.operation, "acc_before_" + variable, name) + ";");
 }
 
+namespace {
+
+bool continues(const Stmt* body) {
+    bool found = false;
+    walk(body, [&](const Stmt* each) {
+        found |= isa<ContinueStmt>(each);
+        return !isa<ForStmt, WhileStmt, DoStmt>(each);
+    });
+    return found;
+}
+
+} // namespace
+
 void kernel_writer::loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
     const bool short_type = node.loops.size() == 1 &&
                             m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
@@ -270,8 +283,9 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         m_split = at.uniform && !workers && !lanes && m_gang_loops == 1 ? only_inner(node) : nullptr;
         if (m_split) m_inner_trips = host_trips(*m_split).value_or("0");
         const levels all = {m_any_worker && !m_one_worker, m_any_vector && !m_one_lane};
-        m_one_each = m_gang_loops == 1 && host_trips(node) && (!m_lanes_share || levels{workers, lanes} == all) &&
-                     (!m_split || (host_trips(*m_split) && levels_of(*m_split) == all));
+        m_one_each = m_gang_loops == 1 && host_trips(node) && !continues(node.body) &&
+                     (!m_lanes_share || levels{workers, lanes} == all) &&
+                     (!m_split || (host_trips(*m_split) && !continues(m_split->body) && levels_of(*m_split) == all));
     }
     const bool one_each = m_one_each && (gang || &node == m_split);
     if (gang) {
@@ -283,14 +297,17 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         const std::string self = cast + (!m_split       ? "get_group_id(0)"
                                          : m_any_worker ? "get_group_id(1)"
                                                         : "get_global_id(1)");
-        const auto shared = total + " <= " + gangs + " ? 1 : (" + total + " - 1) / " + gangs + " + 1";
-        line("const " + type + " " + part + " = " +
-             (one_each ? "ACC_PART(" + shared + ", " + (width.empty() ? "1" : width) + ")" : shared) + ";");
+        const auto in_turn = "ACC_IN_TURN(" + total + ")", at_once = width.empty() ? "1" : width;
+        line("const " + type + " " + part + " = " + in_turn + " ? " + at_once + " : " + total + " <= " + gangs +
+             " ? 1 : (" + total + " - 1) / " + gangs + " + 1;");
         line("const " + type + " " + begin + " = " + part + " * " + self + ";");
-        line("const " + type + " " + end + " = " + total + " - " + begin + " < " + part + " ? " + total + " : " +
-             begin + " + " + part + ";");
+        line("const " + type + " " + end + " = " + in_turn + " || " + total + " - " + begin + " < " + part + " ? " +
+             total + " : " + begin + " + " + part + ";");
         from = begin;
         to = end;
+        step = "acc_apart" + id;
+        line("const " + type + " " + step + " = " + in_turn + " ? " + (width.empty() ? gangs : gangs + " * " + width) +
+             " : " + at_once + ";");
     }
     if (&node == m_split) {
         lane += " + " + cast + "get_group_id(0) * " + width;
@@ -298,7 +315,7 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     }
     if (!lane.empty()) {
         from = from == "0" ? lane : from + " + " + lane;
-        step = width;
+        if (!gang) step = width;
     }
     if ((workers || lanes) && changes_what_all_read(node)) {
         if (at.uniform)
@@ -308,8 +325,11 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
     }
     // Intel's runtime (2025) makes vectors of c[i] += c[i - 3] that are as wide as four.
     if (!gang && lane.empty() && !node.independent) line("#pragma clang loop vectorize(disable)");
-    const auto next = one_each ? " = ACC_NEXT(" + at_name + " + " + step + ", " + to + ")" : " += " + step;
-    line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name + next + ") {");
+    if (one_each)
+        line("ACC_FOR(" + type + ", " + at_name + ", " + from + ", " + to + ", " + step + ") {");
+    else
+        line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name +
+             " += " + step + ") {");
     ++m_indent;
     std::string inside_tile;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {

@@ -27,13 +27,17 @@ static inline long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)
 /* How often a loop runs from first up to last, which it does not reach. */
 static inline long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
 static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }
+/* Gangs of a GPU take iterations in turn, so that they find in its cache what their neighbours use; those of other devices a part each. */
+#ifdef ACC_GPU
+#define ACC_IN_TURN(n) ((n) < 1 << 30)
+#else
+#define ACC_IN_TURN(n) 0
+#endif
 /* With ACC_ONE_EACH the launch has a thread for each iteration: no thread comes by a second time. */
 #ifdef ACC_ONE_EACH
-#define ACC_PART(shared, threads) (threads)
-#define ACC_NEXT(next, end) (end)
+#define ACC_FOR(type, k, from, to, step) const type k = from; if (k < to)
 #else
-#define ACC_PART(shared, threads) (shared)
-#define ACC_NEXT(next, end) (next)
+#define ACC_FOR(type, k, from, to, step) for (type k = from; k < to; k += step)
 #endif
 )";
 

@@ -158,10 +158,10 @@ const compiled_kernel& compiled(device& on, const causeway_acc_region& region, c
     return found = made;
 }
 
-/// Whether no thread of the launch has two iterations of a loop in which the kernel has ACC_NEXT.
+/// Whether no thread of the launch has two iterations of a loop that the kernel spells ACC_FOR.
 bool has_one_each(const causeway_acc_kernel& kernel, const launch_shape& shape, causeway_acc_iterations loops) {
     const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
-    constexpr std::size_t most = std::size_t{1} << 30; // kernels count in 32 bits
+    constexpr std::size_t most = (std::size_t{1} << 30) - 1; // as ACC_IN_TURN has it
     const auto covers = [&](std::size_t threads, long iterations) {
         return iterations > 0 && threads <= most && threads >= static_cast<std::size_t>(iterations);
     };
