@@ -31,22 +31,13 @@
 namespace {
 
 using programs::context;
+using programs::expect;
+using programs::is_made;
 using programs::queue;
-using programs::tell;
-int right = 0;
-
-void expect(const char* what, const std::string& found, const std::string& wanted) {
-    tell(found);
-    if (found == wanted)
-        ++right;
-    else
-        std::fprintf(stderr, "%s: '%s' instead of '%s'\n", what, found.c_str(), wanted.c_str());
-}
-void expect(const char* what, long found, long wanted) { expect(what, std::to_string(found), std::to_string(wanted)); }
+using programs::right;
 /// Whatever it is, it is the same on all ranks.
 void same(const char* what, const std::string& found) { expect(what, found, found); }
 void same(const char* what, long found) { same(what, std::to_string(found)); }
-void is_made(const char* what, long code) { expect(what, code >= 0 ? "done" : std::strerror(errno), "done"); }
 
 /// Of a file that grows, as far as rank 0 has come.
 void of_open_files(const std::string& folder) {

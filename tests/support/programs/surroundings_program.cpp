@@ -145,12 +145,24 @@ int main() {
     tell(waiting);
     tell(umask(022));
     tell(getpriority(PRIO_PROCESS, 0));
+    tell(nice(0));
+    tell(syscall(SYS_getcpu, &processor, &node, nullptr));
+    tell(processor);
+    rusage used{};
+    tell(syscall(SYS_getrusage, RUSAGE_SELF, &used));
+    tell(used.ru_minflt);
     timespec now{};
     tell(syscall(SYS_clock_gettime, CLOCK_REALTIME, &now));
     tell(now.tv_nsec);
     tell(by_stdio("/proc/self/stat"));
     tell(by_stdio("/proc/meminfo"));
     tell(by_stdio("/proc/no such file"));
+    tell(by_stdio(("/proc/self/task/" + std::to_string(gettid()) + "/stat").c_str()));
+    for (const char* const name : {"/proc/self", "/proc/self/status"}) {
+        struct stat facts{};
+        tell(stat(name, &facts));
+        tell(static_cast<long>(facts.st_ino));
+    }
     std::ostringstream status;
     status << std::ifstream("/proc/self/status").rdbuf();
     tell(status.str().empty() ? "nothing" : status.str());

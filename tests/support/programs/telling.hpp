@@ -4,7 +4,10 @@
 
 #include <CL/cl.h>
 
+#include <cerrno>
+#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <string>
 
 namespace programs {
@@ -26,5 +29,18 @@ inline void tell(const std::string& text) {
         std::exit(1);
     clReleaseMemObject(buffer);
 }
+
+inline int right = 0; // answers
+inline void expect(const char* what, const std::string& found, const std::string& wanted) {
+    tell(found);
+    if (found == wanted)
+        ++right;
+    else
+        std::fprintf(stderr, "%s: '%s' instead of '%s'\n", what, found.c_str(), wanted.c_str());
+}
+inline void expect(const char* what, long found, long wanted) {
+    expect(what, std::to_string(found), std::to_string(wanted));
+}
+inline void is_made(const char* what, long code) { expect(what, code >= 0 ? "done" : std::strerror(errno), "done"); }
 
 } // namespace programs

@@ -257,6 +257,10 @@ int priority_of(int kind, id_t whose) noexcept {
     static auto* const ask = next<int(int, id_t)>("getpriority");
     return same(ask(kind, whose), CAUSEWAY_CALLER);
 }
+int nice(int more) noexcept {
+    CAUSEWAY_NEXT(nice);
+    return same_with_error(ask(more), CAUSEWAY_CALLER);
+}
 pid_t getppid() noexcept {
     CAUSEWAY_NEXT(getppid);
     return same(ask(), CAUSEWAY_CALLER);
@@ -272,39 +276,6 @@ pid_t getpgid(pid_t process) noexcept {
 pid_t getsid(pid_t process) noexcept {
     CAUSEWAY_NEXT(getsid);
     return same_with_error(ask(process), CAUSEWAY_CALLER);
-}
-/// As programs ask that are older than the C library's functions.
-long syscall(long number, ...) noexcept {
-    static auto* const ask = next<long(long, long, long, long, long, long, long)>("syscall");
-    std::va_list list;
-    va_start(list, number);
-    long words[6];
-    for (auto& word : words) word = va_arg(list, long);
-    va_end(list);
-    const long found = ask(number, words[0], words[1], words[2], words[3], words[4], words[5]);
-    switch (number) {
-    case SYS_getpid:
-    case SYS_gettid: return causeway_run::is_programs(CAUSEWAY_CALLER) ? causeway_run::first_process() : found;
-    case SYS_getppid: return same(found, CAUSEWAY_CALLER);
-    case SYS_clock_gettime:
-    case SYS_gettimeofday: {
-        auto* const result = reinterpret_cast<timespec*>(words[number == SYS_clock_gettime ? 1 : 0]);
-        if (result == nullptr || !asks(CAUSEWAY_CALLER)) return found;
-        const timespec own = found == 0 ? *result : timespec{};
-        const long code = result_of_rank_0(found, result, sizeof *result);
-        const auto in_ns = [](const timespec& time) {
-            return time.tv_sec * std::int64_t{1'000'000'000} + time.tv_nsec;
-        };
-        if (number == SYS_clock_gettime && found == 0 && code == 0)
-            causeway_run::note_time(static_cast<clockid_t>(words[0]), in_ns(own), in_ns(*result));
-        return code;
-    }
-    case SYS_getrandom:
-        return asks(CAUSEWAY_CALLER)
-                   ? result_of_rank_0(found, reinterpret_cast<void*>(words[0]), static_cast<std::size_t>(words[1]))
-                   : found;
-    default: return found;
-    }
 }
 /// The program is asked for in its first thread alone, whose number is the process's.
 pid_t gettid() noexcept {

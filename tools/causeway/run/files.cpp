@@ -33,20 +33,26 @@ bool writes(int flags) {
     return (flags & O_PATH) == 0 && ((flags & O_ACCMODE) != O_RDONLY || (flags & (O_CREAT | O_TRUNC)) != 0);
 }
 
+int open_again(int fd, int flags) {
+    const auto path = "/proc/self/fd/" + std::to_string(fd);
+    return next<int(const char*, int, ...)>("open64")(path.c_str(), flags | O_CLOEXEC);
+}
+
+/// Of a file that is open, perhaps for reading alone or to append. Its position stays.
 void fill(int fd, std::string_view contents) {
-    while (!contents.empty()) {
-        const auto moved = ::write(fd, contents.data(), contents.size());
-        if (moved <= 0) return;
-        contents.remove_prefix(static_cast<std::size_t>(moved));
+    if (contents.empty()) return;
+    const int writing = open_again(fd, O_WRONLY);
+    for (ssize_t moved = 1; moved > 0 && !contents.empty();) {
+        moved = ::write(writing, contents.data(), contents.size());
+        contents.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(moved, 0)));
     }
-    ::lseek(fd, 0, SEEK_SET);
+    if (writing >= 0) ::close(writing);
 }
 
 /// Of a file that is open, perhaps for writing alone.
 std::string contents_of(int fd, std::size_t size) {
     std::string contents(size, '\0');
-    const auto path = "/proc/self/fd/" + std::to_string(fd);
-    const int reading = next<int(const char*, int, ...)>("open64")(path.c_str(), O_RDONLY | O_CLOEXEC);
+    const int reading = open_again(fd, O_RDONLY);
     for (std::size_t at = 0; at < size;) {
         const auto got = ::pread(reading, contents.data() + at, size - at, static_cast<off_t>(at));
         if (got <= 0) break;
@@ -58,14 +64,32 @@ std::string contents_of(int fd, std::size_t size) {
 
 /// A file in memory; 0 or why there is none. What can only be written needs its size alone.
 int make_copy(int& fd, int flags, std::int64_t size, std::string_view contents) {
-    fd = memfd_create("causeway", (flags & O_CLOEXEC) != 0 ? MFD_CLOEXEC : 0);
+    fd = memfd_create("causeway", MFD_CLOEXEC);
     if (fd < 0 || ::ftruncate(fd, size) != 0) return errno;
     fill(fd, contents);
-    return (flags & O_APPEND) != 0 && ::fcntl(fd, F_SETFL, O_APPEND) != 0 ? errno : 0;
+    // With the rights that were asked for, and by the same number.
+    const int opened = open_again(fd, flags & (O_ACCMODE | O_APPEND | O_NONBLOCK));
+    if (opened < 0 || ::dup3(opened, fd, flags & O_CLOEXEC) < 0) return errno;
+    ::close(opened);
+    return 0;
+}
+
+/// The same file in memory once more, if it is open already.
+bool open_stand_in_again(int& fd, int flags, std::uint64_t device, std::uint64_t inode, std::string_view contents) {
+    const int known = stand_in_for(device, inode);
+    if (known < 0) return false;
+    const int opened = open_again(known, flags & (O_ACCMODE | O_APPEND | O_TRUNC | O_NONBLOCK));
+    if (opened < 0) return false;
+    fill(opened, contents);
+    if ((flags & O_CLOEXEC) == 0) (void)::fcntl(opened, F_SETFD, 0);
+    fd = opened;
+    return true;
 }
 
 /// The descriptor that a link of the kernel names; -1 for other paths.
 int descriptor_in(std::string_view path) {
+    const auto own = own_name(path);
+    path = own;
     for (const std::string_view folder : {"/proc/self/fd/", "/dev/fd/"}) {
         if (!path.starts_with(folder)) continue;
         const auto digits = path.substr(folder.size());
@@ -74,6 +98,13 @@ int descriptor_in(std::string_view path) {
         return end == digits.data() + digits.size() ? fd : -1;
     }
     return -1;
+}
+
+/// Such a link leads to other files on the other ranks.
+bool is_link_to_open_file(std::string_view path) {
+    const auto slash = path.rfind('/');
+    return path.starts_with("/dev/std") ||
+           ((path.starts_with("/proc/") || path.starts_with("/dev/")) && path.substr(0, slash).ends_with("/fd"));
 }
 
 /// What was in a file before it was opened for writing alone, of which a stand-in has the size: for those who open that
@@ -92,12 +123,11 @@ void fill_stand_in(int fd) {
     if (told.is_incomplete == 0 || size == 0) return;
     auto contents = is_rank_0() ? contents_of(fd, size) : std::string(size, '\0');
     take_of_rank_0(contents.data(), size);
-    if (is_rank_0()) return;
-    const auto path = "/proc/self/fd/" + std::to_string(fd);
-    const int all = next<int(const char*, int, ...)>("open64")(path.c_str(), O_WRONLY | O_CLOEXEC); // may append itself
-    fill(all, contents);
-    if (all >= 0) ::close(all);
+    if (!is_rank_0()) fill(fd, contents);
 }
+
+/// Memory that each rank has of its own, and opens once more.
+bool is_own_memory(int fd) { return !is_written(fd) && ::fcntl(fd, F_GET_SEALS) >= 0; }
 
 /// Before a file is opened to be read.
 void await_contents(const char* path) {
@@ -130,7 +160,7 @@ int causeway_run::open_once(const char* path, int flags, const std::function<int
     if (told.error == 0 && chosen != nullptr) take_of_rank_0(chosen, std::strlen(chosen));
     if (told.error == 0 && told.is_file != 0) {
         remember_written(told.device, told.inode);
-        if (!is_unnamed(flags)) remember_written(path);
+        if (path != nullptr && !is_unnamed(flags) && !is_link_to_open_file(path)) remember_written(path);
     }
     const auto size = static_cast<std::size_t>(told.size);
     std::string contents;
@@ -140,10 +170,10 @@ int causeway_run::open_once(const char* path, int flags, const std::function<int
     }
     int error = static_cast<int>(told.error);
     const auto stand_in = [&] {
-        struct stat facts{};
         if (told.is_file != 0) {
+            if (open_stand_in_again(fd, flags, told.device, told.inode, contents)) return 0;
             const int failed = make_copy(fd, flags, told.size, contents);
-            if (failed == 0 && ::fstat(fd, &facts) == 0) remember_written(facts.st_dev, facts.st_ino);
+            if (failed == 0) remember_stand_in(fd, told.device, told.inode);
             return failed;
         }
         static auto* const open_large = next<int(const char*, int, ...)>("open64");
@@ -158,18 +188,16 @@ int causeway_run::open_once(const char* path, int flags, const std::function<int
     return -1;
 }
 
-namespace {
-
-/// Text of the kernel about the machine and the process. What holds for the memory of one process alone is each rank's
-/// own.
-bool is_of_system(std::string_view path) {
+bool causeway_run::is_of_system(std::string_view path) {
     if (path.starts_with("/sys/")) return true;
     if (!path.starts_with("/proc/")) return false;
     for (const std::string_view own :
-         {"/fd", "/exe", "/root", "/cwd", "/task", "/ns", "maps", "/mem", "/auxv", "/pagemap", "/stack"})
+         {"/fd", "/exe", "/root", "/cwd", "/ns/", "maps", "/mem", "/auxv", "/pagemap", "/stack"})
         if (path.find(own, 6) != std::string_view::npos && !path.ends_with("/meminfo")) return false;
     return true;
 }
+
+namespace {
 
 /// What rank 0 reads there, as a file in memory on every rank; -2 for what is no file.
 int open_as_rank_0(const char* path, int flags) {
@@ -208,25 +236,30 @@ int open_as_rank_0(const char* path, int flags) {
     return -1;
 }
 
-using open_function = int(const char*, int, ...);
-int open_file(open_function* real, const void* caller, const char* path, int flags, mode_t mode) {
-    if (!is_programs_file(caller)) return real(path, flags, mode);
-    if (writes(flags)) return open_once(path, flags, [&] { return real(path, flags, mode); });
+} // namespace
+
+int causeway_run::open_for(const void* caller, const char* path, int flags, const std::function<int()>& open_here) {
+    if (!is_programs_file(caller)) return open_here();
+    if (const int known = descriptor_in(path); writes(flags) && known >= 0 && is_own_memory(known)) return open_here();
+    if (writes(flags)) return open_once(path, flags, open_here);
     if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
         if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
     await_contents(path);
-    return real(path, flags, mode);
+    if (!is_of_process(path)) return open_here();
+    return next<int(const char*, int, ...)>("open64")(own_name(path).c_str(), flags);
+}
+
+namespace {
+
+using open_function = int(const char*, int, ...);
+int open_file(open_function* real, const void* caller, const char* path, int flags, mode_t mode) {
+    return open_for(caller, path, flags, [&] { return real(path, flags, mode); });
 }
 
 using openat_function = int(int, const char*, int, ...);
 int open_file_in(openat_function* real, const void* caller, int folder, const char* path, int flags, mode_t mode) {
-    if (!is_programs_file(caller)) return real(folder, path, flags, mode);
-    const auto whole = path_in(folder, path);
-    if (writes(flags)) return open_once(whole.c_str(), flags, [&] { return real(folder, path, flags, mode); });
-    if (is_of_system(path) && (flags & (O_PATH | O_DIRECTORY)) == 0 && has_begun())
-        if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd;
-    await_contents(whole.c_str());
-    return real(folder, path, flags, mode);
+    const auto open_here = [&] { return real(folder, path, flags, mode); };
+    return is_programs_file(caller) ? open_for(caller, path_in(folder, path).c_str(), flags, open_here) : open_here();
 }
 
 int flags_of(std::string_view mode) {
@@ -259,7 +292,7 @@ std::FILE* open_stream(fopen_function* real, const void* caller, const char* pat
         if (is_of_system(path) && has_begun())
             if (const int fd = open_as_rank_0(path, flags); fd != -2) return fd < 0 ? nullptr : ::fdopen(fd, mode);
         await_contents(path);
-        auto* const made = real(path, mode);
+        auto* const made = is_of_process(path) ? real(own_name(path).c_str(), mode) : real(path, mode);
         return made != nullptr && is_chance(path) && is_programs(caller) ? stream_of_rank_0(made) : made;
     }
     const int fd = open_once(path, flags, [&] { return next<open_function>("open64")(path, flags, 0666); });
@@ -325,16 +358,16 @@ void move_bytes(int from, off64_t* from_offset, int to, off64_t* to_offset, std:
     }
 }
 
+} // namespace
+
 /// Kinds of files matter to the kernel, and the other ranks have other ones: rank 0 says how much moves.
-template <class Move> ssize_t move_as_rank_0(const void* caller, int from, off64_t* from_offset, int to,
-                                             off64_t* to_offset, Move move) {
+ssize_t causeway_run::move_for(const void* caller, int from, off64_t* from_offset, int to, off64_t* to_offset,
+                               const std::function<ssize_t()>& move) {
     if (!is_programs_file(caller)) return move();
     const auto moved = result_of_rank_0(is_rank_0() ? move() : 0, nullptr, 0);
     if (!is_rank_0() && moved > 0) move_bytes(from, from_offset, to, to_offset, static_cast<std::size_t>(moved));
     return moved;
 }
-
-} // namespace
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 
@@ -471,21 +504,42 @@ int mkostemps_large(char* name, int suffix, int flags) {
     static auto* const ask = next<int(char*, int, int)>("mkostemps64");
     return make_temporary(CAUSEWAY_CALLER, name, flags, [&] { return ask(name, suffix, flags); });
 }
+// By a handle, as servers of files do.
+int handle_of(int folder, const char* path, file_handle* handle, int* mount, int flags) noexcept
+    asm("name_to_handle_at");
+int handle_of(int folder, const char* path, file_handle* handle, int* mount, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, file_handle*, int*, int)>("name_to_handle_at");
+    if (!asks_of_files(CAUSEWAY_CALLER)) return ask(folder, path, handle, mount, flags);
+    const auto room = sizeof *handle + handle->handle_bytes;
+    const auto code = result_of_rank_0(is_rank_0() ? ask(folder, path, handle, mount, flags) : 0, handle, room);
+    take_of_rank_0(&handle->handle_bytes, sizeof handle->handle_bytes); // also how many there are, where room lacks
+    take_of_rank_0(mount, sizeof *mount);
+    return static_cast<int>(code);
+}
+int open_handle(int mount, file_handle* handle, int flags) asm("open_by_handle_at");
+int open_handle(int mount, file_handle* handle, int flags) {
+    static auto* const ask = next<int(int, file_handle*, int)>("open_by_handle_at");
+    if (!is_programs_file(CAUSEWAY_CALLER)) return ask(mount, handle, flags);
+    if (writes(flags)) return open_once(nullptr, flags, [&] { return ask(mount, handle, flags); });
+    if (has_written_any()) wait_for_rank_0();
+    return ask(mount, handle, flags);
+}
+
 ssize_t copy_file_range(int from, off64_t* from_offset, int to, off64_t* to_offset, std::size_t size, unsigned flags) {
     static auto* const ask = next<decltype(copy_file_range)>("copy_file_range");
-    return move_as_rank_0(CAUSEWAY_CALLER, from, from_offset, to, to_offset,
-                          [&] { return ask(from, from_offset, to, to_offset, size, flags); });
+    return move_for(CAUSEWAY_CALLER, from, from_offset, to, to_offset,
+                    [&] { return ask(from, from_offset, to, to_offset, size, flags); });
 }
 ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile"); // off_t is as
                                                                                                       // large here
 ssize_t sendfile_small(int to, int from, off64_t* offset, std::size_t size) noexcept {
     static auto* const ask = next<ssize_t(int, int, off64_t*, std::size_t)>("sendfile");
-    return move_as_rank_0(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
+    return move_for(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
 }
 ssize_t sendfile_large(int to, int from, off64_t* offset, std::size_t size) noexcept asm("sendfile64");
 ssize_t sendfile_large(int to, int from, off64_t* offset, std::size_t size) noexcept {
     static auto* const ask = next<ssize_t(int, int, off64_t*, std::size_t)>("sendfile64");
-    return move_as_rank_0(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
+    return move_for(CAUSEWAY_CALLER, from, offset, to, nullptr, [&] { return ask(to, from, offset, size); });
 }
 
 } // extern "C"

@@ -12,19 +12,7 @@
 #include <cstdio>
 #include <ctime>
 
-namespace {
-
 using namespace causeway_run;
-
-/// As once(), for what makes a name: the file that it names is one that the program has written, by this name as well.
-template <class Act> int make_name(const void* caller, int folder, const char* path, Act act) {
-    if (!is_programs_file(caller)) return act();
-    const int code = once_for_all(act);
-    if (code == 0) remember_written(path_in(folder, path).c_str());
-    return code;
-}
-
-} // namespace
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 #define CAUSEWAY_NEXT(name) static auto* const ask = next<decltype(name)>(#name)
@@ -107,12 +95,12 @@ int mknodat(int folder, const char* path, mode_t mode, dev_t device) noexcept {
 int truncate_small(const char* path, off_t size) noexcept asm("truncate");
 int truncate_small(const char* path, off_t size) noexcept {
     static auto* const ask = next<int(const char*, off_t)>("truncate");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
+    return resize_for(CAUSEWAY_CALLER, path, size, [&] { return ask(path, size); });
 }
 int truncate_large(const char* path, std::int64_t size) noexcept asm("truncate64");
 int truncate_large(const char* path, std::int64_t size) noexcept {
     static auto* const ask = next<int(const char*, std::int64_t)>("truncate64");
-    return once(CAUSEWAY_CALLER, [&] { return ask(path, size); });
+    return resize_for(CAUSEWAY_CALLER, path, size, [&] { return ask(path, size); });
 }
 
 int chmod(const char* path, mode_t mode) noexcept {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program asks about names of files: rank 0 answers for those that the program writes, and where links of the
-// kernel lead.
+// What the program asks about names of files: rank 0 answers for those that the program writes and for the kernel's,
+// and where links of the kernel lead.
 #include "rank_0.hpp"
 #include "written_files.hpp"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -20,28 +21,25 @@ namespace {
 
 using namespace causeway_run;
 
-/// Asks the system about a path. Of what the program has written, rank 0 says what the call returns, and the `size`
-/// bytes that it fills: rank 0 may still write, and the others would see more or less of that.
-template <class Ask> int ask_about(const void* caller, const char* path, Ask ask, int folder = AT_FDCWD,
-                                   void* facts = nullptr, std::size_t size = 0) {
-    const bool is_named = path != nullptr && *path != '\0';
-    if (!is_named || !has_written_any() || !is_programs_file(caller) || !is_written(path_in(folder, path).c_str()))
-        return ask();
-    return static_cast<int>(result_of_rank_0(is_rank_0() ? ask() : 0, facts, size));
-}
-
 /// Goes through folders, and asks about what is there by calls that nobody can stand in front of.
 template <class Walk> auto walk(const void* caller, Walk walk_here) {
     if (has_written_any() && is_programs_file(caller)) wait_for_rank_0();
     return walk_here();
 }
 
+/// Asks about a path in a folder, or, where it is empty, about the open file itself.
+template <class Ask> int ask_in(const void* caller, int folder, const char* path, struct stat& facts, Ask ask) {
+    if (path == nullptr || *path != '\0') return ask_about(caller, path, ask, folder, &facts, sizeof facts);
+    const int code = ask();
+    return same_facts_of(folder, code, facts.st_dev, facts.st_ino, facts, caller);
+}
+
 /// Links of the kernel name processes, terminals, and files in memory, which are each rank's own.
 bool is_link_of_kernel(std::string_view path) {
     if (path.starts_with("/dev/fd") || path.starts_with("/dev/std")) return true;
     if (!path.starts_with("/proc/")) return false;
-    for (const std::string_view same : {"/exe", "/cwd", "/root"})
-        if (path.ends_with(same)) return false;
+    for (const std::string_view same : {"/proc/self/exe", "/proc/self/cwd", "/proc/self/root"})
+        if (path == same) return false;
     return true;
 }
 template <class Ask> ssize_t read_link(const void* caller, std::string_view path, char* room, std::size_t size,
@@ -63,6 +61,16 @@ template <class Ask> char* find_path(const void* caller, const char* path, char*
 }
 
 } // namespace
+
+int causeway_run::stat_extended_for(const void* caller, int folder, const char* path, int flags, unsigned mask,
+                                    void* facts) {
+    static auto* const ask = next<int(int, const char*, int, unsigned, void*)>("statx");
+    const auto ask_here = [&] { return ask(folder, path, flags, mask, facts); };
+    if (path == nullptr || *path != '\0') return ask_about(caller, path, ask_here, folder, facts, sizeof(struct statx));
+    const int code = ask_here();
+    auto& found = *static_cast<struct statx*>(facts);
+    return same_facts_of(folder, code, makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino, found, caller);
+}
 
 #define CAUSEWAY_CALLER __builtin_return_address(0)
 
@@ -105,29 +113,20 @@ int lstat_large(const char* path, void* facts) noexcept {
     static auto* const ask = next<int(const char*, void*)>("lstat64");
     return ask_about(CAUSEWAY_CALLER, path, [&] { return ask(path, facts); }, AT_FDCWD, facts, sizeof(struct stat));
 }
-int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat");
-int fstatat_small(int folder, const char* path, void* facts, int flags) noexcept {
-    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat");
-    return ask_about(
-        CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder, facts, sizeof(struct stat));
+/// An open file, or one in a folder. By rank 0, if it is the program's.
+int fstatat_small(int folder, const char* path, struct stat* facts, int flags) noexcept asm("fstatat");
+int fstatat_small(int folder, const char* path, struct stat* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, struct stat*, int)>("fstatat");
+    return ask_in(CAUSEWAY_CALLER, folder, path, *facts, [&] { return ask(folder, path, facts, flags); });
 }
-int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept asm("fstatat64");
-int fstatat_large(int folder, const char* path, void* facts, int flags) noexcept {
-    static auto* const ask = next<int(int, const char*, void*, int)>("fstatat64");
-    return ask_about(
-        CAUSEWAY_CALLER, path, [&] { return ask(folder, path, facts, flags); }, folder, facts, sizeof(struct stat));
+int fstatat_large(int folder, const char* path, struct stat* facts, int flags) noexcept asm("fstatat64");
+int fstatat_large(int folder, const char* path, struct stat* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, const char*, struct stat*, int)>("fstatat64");
+    return ask_in(CAUSEWAY_CALLER, folder, path, *facts, [&] { return ask(folder, path, facts, flags); });
 }
 int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept asm("statx");
 int stat_extended(int folder, const char* path, int flags, unsigned mask, void* facts) noexcept {
-    static auto* const ask = next<int(int, const char*, int, unsigned, void*)>("statx");
-    if (path == nullptr || *path != '\0')
-        return ask_about(
-            CAUSEWAY_CALLER, path, [&] { return ask(folder, path, flags, mask, facts); }, folder, facts,
-            sizeof(struct statx));
-    const int code = ask(folder, path, flags, mask, facts);
-    auto& found = *static_cast<struct statx*>(facts);
-    return same_facts_of(folder, code, makedev(found.stx_dev_major, found.stx_dev_minor), found.stx_ino, found,
-                         CAUSEWAY_CALLER);
+    return causeway_run::stat_extended_for(CAUSEWAY_CALLER, folder, path, flags, mask, facts);
 }
 
 // What programs that were compiled against a C library before 2.33 call.
@@ -154,6 +153,30 @@ int lstat_large_versioned(int version, const char* path, void* facts) noexcept {
     static auto* const ask = next<int(int, const char*, void*)>("__lxstat64");
     return ask_about(
         CAUSEWAY_CALLER, path, [&] { return ask(version, path, facts); }, AT_FDCWD, facts, sizeof(struct stat));
+}
+int fstatat_versioned(int version, int folder, const char* path, struct stat* facts, int flags) noexcept
+    asm("__fxstatat");
+int fstatat_versioned(int version, int folder, const char* path, struct stat* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, int, const char*, struct stat*, int)>("__fxstatat");
+    return ask_in(CAUSEWAY_CALLER, folder, path, *facts, [&] { return ask(version, folder, path, facts, flags); });
+}
+int fstatat_large_versioned(int version, int folder, const char* path, struct stat* facts, int flags) noexcept
+    asm("__fxstatat64");
+int fstatat_large_versioned(int version, int folder, const char* path, struct stat* facts, int flags) noexcept {
+    static auto* const ask = next<int(int, int, const char*, struct stat*, int)>("__fxstatat64");
+    return ask_in(CAUSEWAY_CALLER, folder, path, *facts, [&] { return ask(version, folder, path, facts, flags); });
+}
+int fstat_versioned(int version, int fd, struct stat* facts) noexcept asm("__fxstat");
+int fstat_versioned(int version, int fd, struct stat* facts) noexcept {
+    static auto* const ask = next<int(int, int, struct stat*)>("__fxstat");
+    const int code = ask(version, fd, facts);
+    return same_facts_of(fd, code, facts->st_dev, facts->st_ino, *facts, CAUSEWAY_CALLER);
+}
+int fstat_large_versioned(int version, int fd, struct stat* facts) noexcept asm("__fxstat64");
+int fstat_large_versioned(int version, int fd, struct stat* facts) noexcept {
+    static auto* const ask = next<int(int, int, struct stat*)>("__fxstat64");
+    const int code = ask(version, fd, facts);
+    return same_facts_of(fd, code, facts->st_dev, facts->st_ino, *facts, CAUSEWAY_CALLER);
 }
 
 int glob_small(const char* pattern, int flags, int (*error)(const char*, int), void* found) asm("glob");
@@ -205,6 +228,12 @@ void* fts_read_large(void* tree) asm("fts64_read");
 void* fts_read_large(void* tree) {
     static auto* const ask = next<void*(void*)>("fts64_read");
     return walk(CAUSEWAY_CALLER, [&] { return ask(tree); });
+}
+
+DIR* opendir(const char* path) {
+    static auto* const ask = next<DIR*(const char*)>("opendir");
+    const bool is_own = is_of_process(path) && asks_of_files(CAUSEWAY_CALLER);
+    return is_own ? ask(own_name(path).c_str()) : ask(path);
 }
 
 ssize_t readlink(const char* path, char* room, std::size_t size) noexcept {
