@@ -80,11 +80,12 @@ class solver {
     }
 
     void scale() {
-        std::uint64_t unders = 1, common = 0;
+        std::uint64_t unders = 1;
         for (const auto member : m_members) {
             const auto under = m_rates[member].under;
             if (__builtin_mul_overflow(unders / std::gcd(unders, under), under, &unders)) refuse_size(member);
         }
+        std::uint64_t common = 0;
         for (const auto member : m_members) {
             auto& count = m_result.repetitions[member];
             if (__builtin_mul_overflow(m_rates[member].over, unders / m_rates[member].under, &count))
@@ -93,7 +94,7 @@ class solver {
         }
         for (const auto member : m_members) {
             auto& count = m_result.repetitions[member];
-            count /= common;
+            count /= std::max<std::uint64_t>(common, 1);
             if (count > most_repetitions) refuse_size(member);
             m_result.island[member] = m_result.periods.size();
         }

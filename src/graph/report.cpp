@@ -17,7 +17,7 @@ std::string memory_space_text(memory_space where, const std::vector<device_limit
 }
 
 std::string lane_text(const lane& named, const std::vector<device_limits>& devices) {
-    const auto where = memory_space_text(named.where, devices);
+    auto where = memory_space_text(named.where, devices);
     switch (named.kind) {
     case lane_kind::host: return where;
     case lane_kind::copy_in: return "copies to " + where;
@@ -63,7 +63,7 @@ std::string escaped(const std::string& text) {
 } // namespace
 
 std::string name_of(const description& described, const actor& named) {
-    const auto name = std::string("'").append(described.nodes()[named.node].name).append("'");
+    auto name = std::string("'").append(described.nodes()[named.node].name).append("'");
     if (named.kind == actor_kind::copy_in) return "copy in of " + name;
     if (named.kind == actor_kind::copy_out) return "copy out of " + name;
     return name;

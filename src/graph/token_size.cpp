@@ -117,7 +117,7 @@ std::vector<std::uint64_t> choose_batches(const description& described, const ba
             if (stream && balanced.island[i] == island) left_to_us = left_to_us && each.automatic;
         }
         if (!left_to_us || has_loop(described, balanced.island, island)) continue;
-        std::size_t largest = 0;
+        std::size_t largest = 1;
         for (const auto& ring : smallest.channels)
             if (smallest.actors[ring.writer].island == island) largest = std::max(largest, ring.period_bytes);
         std::vector<std::pair<std::uint64_t, double>> tried;

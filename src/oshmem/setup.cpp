@@ -162,19 +162,16 @@ int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config
     const int size = parent->who.size, own = shmem_team_my_pe(parent);
     const int width = std::min(xrange, size), rows = (size + width - 1) / width;
     // All take part in each split, in the same order.
+    shmem_team_t of_others = nullptr;
     for (int row = 0; row < rows; ++row) {
-        shmem_team_t made = nullptr;
         if (shmem_team_split_strided(parent, row * width, 1, std::min(width, size - row * width), xconfig, xmask,
-                                     &made) != 0)
+                                     own / width == row ? xteam : &of_others) != 0)
             return -1;
-        if (own / width == row) *xteam = made;
     }
     for (int column = 0; column < width; ++column) {
-        shmem_team_t made = nullptr;
         if (shmem_team_split_strided(parent, column, width, (size - column + width - 1) / width, yconfig, ymask,
-                                     &made) != 0)
+                                     own % width == column ? yteam : &of_others) != 0)
             return -1;
-        if (own % width == column) *yteam = made;
     }
     return 0;
 }

@@ -34,7 +34,7 @@ class rank_end {
   public:
     using direction = token_transfer::direction;
 
-    rank_end(int rank, int tag, MPI_Comm comm, std::size_t token_bytes, std::shared_ptr<graph::doorbell> bell)
+    rank_end(int rank, int tag, MPI_Comm comm, std::size_t token_bytes, const std::shared_ptr<graph::doorbell>& bell)
         : m_rank(rank), m_tag(tag), m_comm(comm), m_token_bytes(token_bytes), m_line(token_bytes, bell),
           m_heard(sizeof(word), bell), m_said(sizeof(word), bell) {}
     /// After a run that could not end as it should.

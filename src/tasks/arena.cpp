@@ -147,10 +147,11 @@ bool arena::release(void* address) {
 }
 
 void arena::give_memory_back(std::uintptr_t begin, std::uint64_t bytes) {
-    // A fresh mapping in its place gives back pages and forgets their binding.
-    ::mmap(reinterpret_cast<void*>(begin), bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED,
-           -1, 0);
-    give_addresses_back(begin, bytes);
+    // A fresh mapping in its place gives back pages and forgets their binding. Where the process has as many mappings
+    // as it may, these addresses are not given out again.
+    if (::mmap(reinterpret_cast<void*>(begin), bytes, PROT_NONE,
+               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED)
+        give_addresses_back(begin, bytes);
 }
 
 std::uint64_t arena::bytes_in_use() const {

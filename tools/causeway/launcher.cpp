@@ -35,7 +35,7 @@ bool is_open_mpi(const std::string& text) {
 /// srun with the interface by which ranks of this MPI find each other. Where the site has set none, srun would start
 /// ranks that do not, though Slurm has one: PMIx for Open MPI, PMI-2 for MPICH. None if it has not.
 std::optional<launcher> slurm_launcher(const std::string& srun, bool open_mpi) {
-    const launcher as_set{launcher::kind::slurm, srun};
+    launcher as_set{launcher::kind::slurm, srun};
     if (std::getenv("SLURM_MPI_TYPE") != nullptr) return as_set;
     std::istringstream settings(output_of("scontrol show config 2>/dev/null"));
     for (std::string name, equals, value; settings >> name;) {

@@ -146,7 +146,7 @@ std::shared_ptr<bridge::known_window> link_window::departures() {
 
 transfer::device_memory link_window::arrivals() {
     if (!may_import()) return {};
-    const auto memory = m_shared->arrivals();
+    auto memory = m_shared->arrivals();
     if (memory.first == nullptr || !imports(m_bridge.windows().at(memory.first))) return {};
     return memory;
 }

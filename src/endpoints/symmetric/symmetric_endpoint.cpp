@@ -354,7 +354,7 @@ std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_k
     return std::make_unique<fence_endpoint>(std::move(of), kind);
 }
 std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of, const meeting_purpose& purpose) {
-    return std::make_unique<meeting_endpoint>(of, purpose);
+    return std::make_unique<meeting_endpoint>(std::move(of), purpose);
 }
 
 } // namespace causeway::endpoints

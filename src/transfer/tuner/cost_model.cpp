@@ -16,8 +16,8 @@ double predicted_seconds(const pipeline& way, std::size_t bytes, std::size_t blo
     // All blocks by `at_once` operations at a time, one of which takes `each`, and one with the rest of the bytes
     // `of_rest`.
     const auto rounds = [&](unsigned at_once, double each, double of_rest) {
-        const auto whole_rounds = static_cast<double>((full + at_once - 1) / at_once);
-        return whole_rounds * each + (rest > 0 && full % at_once == 0 ? of_rest : 0);
+        const std::size_t whole_rounds = (full + at_once - 1) / at_once;
+        return static_cast<double>(whole_rounds) * each + (rest > 0 && full % at_once == 0 ? of_rest : 0);
     };
     // A block has to pass all stages before its slot in the pipeline is free again.
     double pass = 0, pass_of_rest = 0;

@@ -119,7 +119,7 @@ void open_gate(const apps::event& gate);
 
 /// Adds a way of ours for each of `plans`. `timed` is given the event to fill in, and returns seconds.
 template <class Timed> void add_ours(comparison& made, const std::vector<forced_plan>& plans, Timed timed,
-                                     std::function<void()> check) {
+                                     const std::function<void()>& check) {
     for (const auto& forced : plans) {
         const auto used = std::make_shared<used_plan>();
         const auto run = [timed, used] {

@@ -88,7 +88,7 @@ class one_sided_bench : public linked_pair {
         return static_cast<std::byte*>(made);
     }
 
-    template <class Ours> void measure(const std::string& route, Ours ours, std::function<void()> check) {
+    template <class Ours> void measure(const std::string& route, Ours ours, const std::function<void()>& check) {
         if (!m_session.wants(route)) return;
         comparison made{route, m_bytes, rule_for(m_bytes)};
         made.add_naive([this] { return there_and_back([this] { send_naively(); }, [this] { receive_naively(); }); },

@@ -85,7 +85,7 @@ std::string ratio_text(double ratio) {
 std::string limit_text(const row& line) {
     constexpr double whole = 105;
     if (line.limit_seconds >= line.naive_seconds) return "by hand";
-    const auto limit = pace_text(line, line.limit_seconds);
+    auto limit = pace_text(line, line.limit_seconds);
     if (line.percent_of_limit() > whole) return limit;
     return limit + " (" + formatted("%.0f %%", std::min(100.0, line.percent_of_limit())) + ")";
 }

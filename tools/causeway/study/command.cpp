@@ -95,8 +95,8 @@ double budget_from(const std::string& text) {
 class platform_environment {
   public:
     platform_environment(const fs::path& folder, const fs::path& launches) {
-        set("CAUSEWAY_VENDORS", std::getenv("CAUSEWAY_VENDORS") != nullptr ? std::getenv("CAUSEWAY_VENDORS")
-                                                                           : causeway_tool::vendors_source());
+        const char* const vendors = std::getenv("CAUSEWAY_VENDORS");
+        set("CAUSEWAY_VENDORS", vendors != nullptr ? vendors : causeway_tool::vendors_source());
         set("OCL_ICD_VENDORS", causeway_tool::platform_folder());
         set("CAUSEWAY_STUDY", folder.string());
         if (launches.empty()) return;

@@ -284,7 +284,9 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
         const auto with = [&](const std::string& from, const std::string& to) {
             auto other = key;
             const auto at = other.find(from);
-            return at == std::string::npos ? 0. : times[other.replace(at, from.size(), to)];
+            if (at == std::string::npos) return 0.;
+            const auto found = times.find(other.replace(at, from.size(), to));
+            return found != times.end() ? found->second : 0.;
         };
         const auto is_large = key.find("000000") != std::string::npos || key.find("00000|") != std::string::npos;
         if (const auto map = with(", copy", ", map"); map > 0) (is_large ? large_maps : maps).push_back(time / map);

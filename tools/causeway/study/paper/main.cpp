@@ -140,7 +140,9 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
     const auto found = paper::all_devices();
     if (found.empty()) throw std::runtime_error("there is no OpenCL device");
     std::size_t nth = 0;
-    for (const auto& [platform, raw] : found) {
+    for (const auto& each : found) {
+        const auto platform = each.first;
+        const auto raw = each.second;
         paper::device on(platform, raw);
         std::printf("\n%s\n", on.name().c_str());
         std::fflush(stdout);

@@ -81,7 +81,7 @@ template <class Real> double difference(const std::vector<std::byte>& a, const s
         Real x, y;
         std::memcpy(&x, a.data() + at, sizeof x);
         std::memcpy(&y, b.data() + at, sizeof y);
-        if (std::memcmp(&x, &y, sizeof x) == 0) {
+        if (std::equal(&a[at], &a[at] + sizeof x, &b[at])) {
             if (std::isfinite(x)) largest = std::max<double>(largest, std::abs(x));
             continue;
         }
