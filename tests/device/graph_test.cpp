@@ -259,7 +259,8 @@ TEST_P(graphs, say_what_takes_the_time) {
     const auto at = text.find("predicted time of a period: ");
     ASSERT_NE(at, std::string::npos) << text;
     EXPECT_GE(std::stod(text.substr(at + std::strlen("predicted time of a period: "))), 2000.0) << "microseconds";
-    EXPECT_THAT(text.substr(at), HasSubstr("set by the host\n"));
+    // Under a sanitizer a kernel may take longer than the host.
+    EXPECT_THAT(text.substr(at), AnyOf(HasSubstr("set by the host\n"), HasSubstr("set by device ")));
 }
 
 TEST_P(graphs, explain_themselves) {
