@@ -7,7 +7,8 @@
 
 namespace causeway {
 
-/// UTF-8 text whose control characters, which terminals obey, are written out: "\x1b[2J", "\n" as "\x0a". `kept` stay.
+/// UTF-8 text in which all that terminals obey and do not show is written out: "\x1b[2J", "\n" as "\x0a", what turns
+/// the order of letters, bytes that are no character. `kept` stay.
 [[nodiscard]] std::string printable(std::string_view text, std::string_view kept = "");
 
 } // namespace causeway
