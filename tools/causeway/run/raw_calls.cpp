@@ -5,7 +5,6 @@
 #include "written_files.hpp"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -24,7 +23,7 @@ namespace {
 
 using namespace causeway_run;
 
-constexpr long faccessat2_number = 439, fchmodat2_number = 452; // newer than some headers
+constexpr long openat2_number = 437, faccessat2_number = 439, fchmodat2_number = 452; // newer than some headers
 
 /// A call, and who makes it.
 struct raw_call {
@@ -139,7 +138,7 @@ extern "C" long syscall(long number, ...) noexcept {
     const auto first = call.word<int>(0); // a folder or a file
     switch (number) {
     case SYS_openat: return call.open_in(first, 1, call.word<int>(2));
-    case SYS_openat2: return call.open_in(first, 1, static_cast<int>(call.word<const open_how*>(2)->flags));
+    case openat2_number: return call.open_in(first, 1, static_cast<int>(*call.word<const std::uint64_t*>(2)));
     case SYS_renameat:
     case SYS_renameat2:
     case SYS_linkat: return call.make_name_in(call.word<int>(2), 3);
