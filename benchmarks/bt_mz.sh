@@ -73,5 +73,5 @@ run() {
     echo "# BT, one zone"
     for class in ${one_zone//,/ }; do run 1 --class "$class" --one-zone --versions "${host}messages$directives"; done
     echo "# lines of code, and of communication"
-    scripts/communication_lines.py apps/bt_mz/{host_exchange,staged,messages,inbox,one_sided,openshmem,directives}.cpp
+    scripts/communication_lines.py apps/bt_mz/{host_exchange,staged,messages,inbox,one_sided,shmem_job,openshmem,directives}.cpp
 } | tee "$out"

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernels as OpenACC directives, and one-sided communication on symmetric device memory: boundary values are put from
-// one device's heap to another's.
+// Kernels as OpenACC directives, and OpenSHMEM on symmetric device memory: boundary values are put from one device's
+// heap to another's.
 #include "bt_mz/directives.h"
 
+#include "bt_mz/shmem_job.hpp"
 #include "bt_mz/version.hpp"
 
 #include <causeway/symmetric.h>
+#include <shmem.h>
 
 #include <chrono>
 
@@ -21,7 +23,7 @@ class directives : public version {
           m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
           m_right(m_initial.size(), 0.0), m_work(std::make_unique_for_overwrite<double[]>(m_initial.size() * 5)),
           // communication begin
-          m_inbox(inbox)
+          m_inbox(inbox), m_job(m_plan), m_signals(static_cast<std::uint64_t*>(shmem_calloc(2, sizeof(std::uint64_t))))
     // communication end
     {
         bt_mz_enter(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
@@ -56,7 +58,9 @@ class directives : public version {
 
     void step() override {
         // communication begin
-        double* const in = m_inbox.begin_step();
+        double* const in = m_inbox.half(m_steps % 2);
+        std::uint64_t* const signal = m_signals + m_steps % 2;
+        ++m_steps;
         bt_mz_let_wait(taking, solving);
         copy_faces(m_tables.outgoing, m_leaving, m_field.data(), m_inbox.outgoing(), taking);
         // communication end
@@ -65,13 +69,10 @@ class directives : public version {
         // communication begin
         bt_mz_wait(taking);
         for (const auto& part : m_plan.parts)
-            apps::check(causeway_symmetric_put_signal(in + part.there, m_inbox.outgoing() + part.out,
-                                                      part.values * sizeof(double), m_inbox.signal(), 1, CL_SIGNAL_ADD,
-                                                      part.peer),
-                        "causeway_symmetric_put_signal");
-        apps::check(
-            causeway_symmetric_wait(m_inbox.signal(), sizeof(std::uint64_t), CL_COMPARE_GE, m_inbox.all_arrived()),
-            "causeway_symmetric_wait");
+            shmem_putmem_signal(in + part.there, m_inbox.outgoing() + part.out, part.values * sizeof(double), signal, 1,
+                                SHMEM_SIGNAL_ADD, part.peer);
+        // A neighbour is one step ahead at most, and counts in the other signal then.
+        shmem_signal_wait_until(signal, SHMEM_CMP_GE, (m_steps + 1) / 2 * m_plan.parts.size());
         copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), solving);
         // communication end
         solve(step_part::late);
@@ -130,7 +131,10 @@ class directives : public version {
     std::vector<double> m_initial, m_field, m_forcing, m_right;
     std::unique_ptr<double[]> m_work; // of the device; the host names it
     // communication begin
-    inbox& m_inbox;
+    inbox& m_inbox; // whose memory is in the device's heap
+    shmem_job m_job;
+    std::uint64_t* m_signals; // count what has come in steps 1, 3, ... and 2, 4, ...
+    int m_steps = 0;
     // communication end
     int m_count = 0; // of steps
 };

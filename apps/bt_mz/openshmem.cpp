@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // An OpenSHMEM program: boundary values are put between symmetric memory that the devices use, too. Where a device's
 // memory is the host's that copies nothing; elsewhere mapping does.
+#include "bt_mz/shmem_job.hpp"
 #include "bt_mz/version.hpp"
 
 #include <shmem.h>
 
-#include <cstdlib>
 #include <stdexcept>
-#include <string>
 
 namespace bt_mz {
 
@@ -18,11 +17,9 @@ class openshmem : public device_version {
     explicit openshmem(solver& solver)
         : device_version(solver),
           // communication begin
-          m_moves(apps::create_out_of_order_queue(solver.context(), solver.queue())) {
+          m_job(solver.plan()), m_moves(apps::create_out_of_order_queue(solver.context(), solver.queue())) {
         const std::size_t ranks = std::size_t(solver.zones().ranks());
         m_bytes = (solver.plan().most_values + 1) * sizeof(double);
-        setenv("SHMEM_SYMMETRIC_SIZE", std::to_string(3 * m_bytes + (std::size_t{1} << 20)).c_str(), 0);
-        shmem_init();
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) *each = allocate();
         m_signals = static_cast<std::uint64_t*>(shmem_calloc(ranks, sizeof(std::uint64_t)));
         if (!m_signals) throw std::runtime_error("the symmetric heap is full");
@@ -34,7 +31,6 @@ class openshmem : public device_version {
         for (auto& each : m_in) unmap(m_solver.queue(), each);
         for (const auto queue : {m_solver.queue(), m_moves.get()}) clFinish(queue);
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) each->buffer.reset();
-        shmem_finalize();
         // communication end
     }
 
@@ -96,6 +92,7 @@ class openshmem : public device_version {
         return apps::event(done);
     }
 
+    shmem_job m_job;
     apps::queue m_moves;
     apps::event m_read; // what goes out
     std::size_t m_bytes = 0;

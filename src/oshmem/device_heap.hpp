@@ -35,7 +35,7 @@ class device_heap {
     /// Collective.
     void finish() const;
 
-    // The host's side is ordinary memory.
+    // This PE's side is ordinary memory, or the heap's own.
     void put(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
     void get(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
     void signal(const char* call, std::uint64_t* word, std::uint64_t value, bool adds, int pe) const;

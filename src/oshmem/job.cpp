@@ -359,15 +359,17 @@ void job::end_device() {
 
 void job::put(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
     if (bytes == 0) return;
+    if (is_distant(target)) {
+        m_device->put(call, target, source, bytes, pe);
+        return;
+    }
     std::vector<std::byte> fetched;
     if (is_distant(source)) {
         fetched.resize(bytes);
         m_device->get(call, fetched.data(), source, bytes, m_pe);
         source = fetched.data();
     }
-    if (is_distant(target)) {
-        m_device->put(call, target, source, bytes, pe);
-    } else if (auto* const there = find(target, pe)) {
+    if (auto* const there = find(target, pe)) {
         std::memmove(there, source, bytes);
     } else if (is_remote(pe)) {
         const auto where = remote(target, pe, call);
@@ -387,10 +389,6 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
         std::vector<std::byte> fetched(is_distant(target) ? bytes : 0);
         or_end(call, [&] { messages(call).read(where, fetched.empty() ? target : fetched.data(), bytes); });
         if (!fetched.empty()) store(call, target, fetched.data(), bytes);
-    } else if (is_distant(target)) {
-        std::vector<std::byte> fetched(bytes);
-        m_device->get(call, fetched.data(), source, bytes, pe);
-        m_device->put(call, target, fetched.data(), bytes, m_pe);
     } else {
         m_device->get(call, target, source, bytes, pe);
     }
