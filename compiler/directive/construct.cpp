@@ -165,6 +165,9 @@ void add_roots(const Expr* value, std::set<const VarDecl*>& into) {
     if (const auto* choice = dyn_cast<ConditionalOperator>(value)) {
         add_roots(choice->getTrueExpr(), into);
         add_roots(choice->getFalseExpr(), into);
+    } else if (const auto* either = dyn_cast<BinaryConditionalOperator>(value)) {
+        add_roots(either->getCommon(), into);
+        add_roots(either->getFalseExpr(), into);
     } else if (const auto* list = dyn_cast<InitListExpr>(value)) {
         for (const auto* each : list->inits()) add_roots(each, into);
     } else if (const auto* call = dyn_cast<CallExpr>(value)) {

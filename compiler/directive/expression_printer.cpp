@@ -18,12 +18,51 @@ namespace {
 
 bool is_thread_memory(QualType type) { return !type->isPointerType(); }
 
-const std::set<std::string> mathematics = {
-    "acos",  "acosh",     "asin",   "asinh",     "atan",  "atan2", "atanh",    "cbrt",   "ceil",  "copysign",
-    "cos",   "cosh",      "erf",    "erfc",      "exp",   "exp2",  "exp10",    "expm1",  "fabs",  "fdim",
-    "floor", "fma",       "fmax",   "fmin",      "fmod",  "hypot", "log",      "log2",   "log10", "log1p",
-    "logb",  "nextafter", "pow",    "remainder", "rint",  "round", "sin",      "sinh",   "sqrt",  "tan",
-    "tanh",  "tgamma",    "lgamma", "trunc",     "isnan", "isinf", "isfinite", "signbit"};
+const std::set<std::string> mathematics = {"acos",       "acosh",       "asin",
+                                           "asinh",      "atan",        "atan2",
+                                           "atanh",      "cbrt",        "ceil",
+                                           "copysign",   "cos",         "cosh",
+                                           "erf",        "erfc",        "exp",
+                                           "exp2",       "exp10",       "expm1",
+                                           "fabs",       "fdim",        "floor",
+                                           "fma",        "fmax",        "fmin",
+                                           "fmod",       "hypot",       "log",
+                                           "log2",       "log10",       "log1p",
+                                           "logb",       "nextafter",   "pow",
+                                           "remainder",  "rint",        "round",
+                                           "sin",        "sinh",        "sqrt",
+                                           "tan",        "tanh",        "tgamma",
+                                           "lgamma",     "trunc",       "isnan",
+                                           "isinf",      "isfinite",    "signbit",
+                                           "isnormal",   "isgreater",   "isgreaterequal",
+                                           "isless",     "islessequal", "islessgreater",
+                                           "isunordered"};
+
+/// What OpenCL C has for integer builtins of GCC and Clang, of the argument x; nothing for others.
+std::string integer_builtin(const std::string& name, const std::string& x, const ASTContext& context, QualType type) {
+    const bool wide = context.getTypeSize(type) > 32;
+    const auto word = (wide ? "(ulong)(" : "(uint)(") + x + ")";
+    const auto stem = name.substr(0, name.find_last_not_of('l') + 1);
+    if (stem == "popcount") return "(int)popcount(" + word + ")";
+    if (stem == "parity") return "(int)(popcount(" + word + ") & 1)";
+    if (stem == "clz") return "(int)clz(" + word + ")";
+    if (stem == "ctz") return "acc_ctz(" + word + ")";
+    if (stem == "ffs") return "acc_ffs(" + word + ")";
+    if (name == "bswap16") return "as_ushort(as_uchar2((ushort)(" + x + ")).s10)";
+    if (name == "bswap32") return "as_uint(as_uchar4((uint)(" + x + ")).s3210)";
+    if (name == "bswap64") return "as_ulong(as_uchar8((ulong)(" + x + ")).s76543210)";
+    return "";
+}
+
+/// The literal that the pointer or array begins with.
+const CompoundLiteralExpr* literal_below(const Expr* pointer) {
+    pointer = pointer->IgnoreParenCasts();
+    if (const auto* address = dyn_cast<UnaryOperator>(pointer); address && address->getOpcode() == UO_AddrOf)
+        return literal_below(address->getSubExpr());
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(pointer)) return literal_below(element->getBase());
+    if (const auto* member = dyn_cast<MemberExpr>(pointer)) return literal_below(member->getBase());
+    return dyn_cast<CompoundLiteralExpr>(pointer);
+}
 
 } // namespace
 
@@ -49,6 +88,8 @@ std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable
 }
 
 std::string expression_printer::space_of(const Expr* pointer) const {
+    // Clang 14 gives its address no address space.
+    if (literal_below(pointer)) throw unsupported{pointer->getExprLoc(), "a pointer to a compound literal"};
     const auto* root = root_of(pointer);
     return root ? known_space_of(root).value_or("__global") : "__global";
 }
@@ -76,13 +117,28 @@ std::string expression_printer::operand(const Expr* expression) {
     return "(" + text + ")";
 }
 
-std::string expression_printer::floating(const FloatingLiteral* literal) const {
+std::string expression_printer::floating(const llvm::APFloat& value, QualType type) {
+    const bool single = type->isSpecificBuiltinType(BuiltinType::Float);
+    if (value.isNaN()) return single ? "NAN" : "(double)NAN";
+    if (value.isInfinity())
+        return std::string(value.isNegative() ? "-" : "") + (single ? "INFINITY" : "(double)INFINITY");
     llvm::SmallString<40> digits;
-    literal->getValue().toString(digits, 0, 0);
+    value.toString(digits, 0, 0);
     std::string text(digits);
     if (text.find_first_of(".eEn") == std::string::npos) text += ".0";
-    if (literal->getType()->isSpecificBuiltinType(BuiltinType::Float)) text += "f";
-    return text;
+    return single ? text + "f" : text;
+}
+
+std::string expression_printer::initializer(const InitListExpr* list) {
+    const auto* written = list->isSemanticForm() && list->getSyntacticForm() ? list->getSyntacticForm() : list;
+    const bool named = std::any_of(written->begin(), written->end(),
+                                   [](const Stmt* each) { return isa<DesignatedInitExpr>(each); });
+    const auto* shown = named && list->isSyntacticForm() ? list->getSemanticForm() : named ? list : written;
+    const auto* field = list->getInitializedFieldInUnion();
+    std::string text = named && field ? "." + member_name(field) + " = " : "";
+    for (unsigned each = 0; each < shown->getNumInits(); ++each)
+        text += (each ? ", " : "") + print(shown->getInit(each));
+    return "{" + text + "}";
 }
 
 std::string expression_printer::reference(const DeclRefExpr* expression) {
@@ -95,6 +151,10 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
     if (variable->hasGlobalStorage()) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10);
+        const auto* first = variable->getType().isConstQualified() ? variable->getAnyInitializer() : nullptr;
+        if (first && first->EvaluateAsRValue(value, m_unit.context) && value.Val.isFloat())
+            return "(" + floating(value.Val.getFloat(), variable->getType()) + ")";
+        if (variable->isStaticLocal()) return identifier(variable->getNameAsString()); // a constant table
         throw unsupported{expression->getExprLoc(), "the global variable '" + variable->getNameAsString() +
                                                         "' in a function that a region calls"};
     }
@@ -125,7 +185,8 @@ std::string expression_printer::print(const Expr* expression) {
     }
     if (const auto* literal = dyn_cast<CharacterLiteral>(expression))
         return std::to_string(static_cast<int>(literal->getValue()));
-    if (const auto* literal = dyn_cast<FloatingLiteral>(expression)) return floating(literal);
+    if (const auto* literal = dyn_cast<FloatingLiteral>(expression))
+        return floating(literal->getValue(), literal->getType());
     if (const auto* named = dyn_cast<DeclRefExpr>(expression)) return reference(named);
     if (const auto* element = dyn_cast<ArraySubscriptExpr>(expression)) return subscript(element);
     if (const auto* member = dyn_cast<MemberExpr>(expression)) {
@@ -155,17 +216,17 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* choice = dyn_cast<ConditionalOperator>(expression))
         return operand(choice->getCond()) + " ? " + operand(choice->getTrueExpr()) + " : " +
                operand(choice->getFalseExpr());
-    if (const auto* called = dyn_cast<CallExpr>(expression)) return call(called);
-    if (const auto* list = dyn_cast<InitListExpr>(expression)) {
-        const auto* syntactic = list->isSemanticForm() && list->getSyntacticForm() ? list->getSyntacticForm() : list;
-        std::string text = "{";
-        for (unsigned each = 0; each < syntactic->getNumInits(); ++each) {
-            if (isa<DesignatedInitExpr>(syntactic->getInit(each)))
-                throw unsupported{location, "designators in an initialiser"};
-            text += (each ? ", " : "") + print(syntactic->getInit(each));
-        }
-        return text + "}";
+    if (const auto* choice = dyn_cast<BinaryConditionalOperator>(expression)) {
+        if (choice->getCommon()->HasSideEffects(m_unit.context))
+            throw unsupported{location, "'?:' of an expression with side effects"};
+        const auto common = operand(choice->getCommon());
+        return common + " ? " + common + " : " + operand(choice->getFalseExpr());
     }
+    if (const auto* called = dyn_cast<CallExpr>(expression)) return call(called);
+    if (const auto* literal = dyn_cast<CompoundLiteralExpr>(expression))
+        return "(" + m_types.declare(literal->getType(), "", location) + ")" + print(literal->getInitializer());
+    if (const auto* list = dyn_cast<InitListExpr>(expression)) return initializer(list);
+    if (isa<ImplicitValueInitExpr>(expression)) return is_scalar(expression->getType()) ? "0" : "{0}";
     if (const auto* generic = dyn_cast<GenericSelectionExpr>(expression)) return print(generic->getResultExpr());
     if (const auto* text = dyn_cast<StringLiteral>(expression)) {
         std::string printed;
@@ -221,8 +282,14 @@ std::string expression_printer::call(const CallExpr* expression) {
     const auto* function = expression->getDirectCallee();
     if (!function) throw unsupported{location, "a call through a pointer"};
     auto name = function->getNameAsString();
-    if (name.starts_with("__builtin_")) name = name.substr(10);
+    const bool builtin = name.starts_with("__builtin_");
+    if (builtin) name = name.substr(10);
     if (name == "expect") return operand(expression->getArg(0));
+    Expr::EvalResult value;
+    if (builtin && expression->EvaluateAsRValue(value, m_unit.context) && !value.HasSideEffects) {
+        if (value.Val.isFloat()) return "(" + floating(value.Val.getFloat(), expression->getType()) + ")";
+        if (value.Val.isInt()) return "(" + llvm::toString(value.Val.getInt(), 10) + ")";
+    }
     const FunctionDecl* definition = nullptr;
     if (function->hasBody(definition)) return user_call(expression, definition);
     std::vector<std::string> arguments;
@@ -237,17 +304,31 @@ std::string expression_printer::call(const CallExpr* expression) {
     if (name == "acc_on_device") return "acc_on_device" + all("(int)");
     if (name == "abs") return "(int)abs" + all("(int)");
     if (name == "labs" || name == "llabs") return "(long)abs" + all("(long)");
-    if (name == "ldexp" || name == "ldexpf")
-        return "ldexp(" + std::string(name == "ldexp" ? "(double)(" : "(float)(") + arguments.at(0) + "), " +
-               arguments.at(1) + ")";
+    if ((builtin || name.starts_with("ffs")) && arguments.size() == 1)
+        if (const auto text = integer_builtin(name, arguments[0], m_unit.context, expression->getArg(0)->getType());
+            !text.empty())
+            return text;
+    const bool of_float = name.ends_with("f") && name != "modf";
+    const auto stem = of_float ? name.substr(0, name.size() - 1) : name;
+    const std::string real = of_float ? "(float)(" : "(double)(";
+    if (stem == "ldexp" || stem == "scalbn" || stem == "scalbln")
+        return "ldexp(" + real + arguments.at(0) + "), (int)(" + arguments.at(1) + "))";
+    if (stem == "frexp" || stem == "modf") return stem + "(" + real + arguments.at(0) + "), " + arguments.at(1) + ")";
+    if (stem == "sincos")
+        return "(*(" + arguments.at(1) + ") = sincos(" + real + arguments.at(0) + "), " + arguments.at(2) + "))";
+    if (name == "isinf_sign" && !expression->getArg(0)->HasSideEffects(m_unit.context))
+        return "(isinf" + all("(double)") + " ? 1 - 2 * (signbit" + all("(double)") + " != 0) : 0)";
+    if (stem == "ilogb") return "ilogb(" + real + arguments.at(0) + "))";
+    if (stem == "nearbyint") return "rint(" + real + arguments.at(0) + "))";
+    if (stem == "lround" || stem == "llround") return "(long)round(" + real + arguments.at(0) + "))";
+    if (stem == "lrint" || stem == "llrint") return "(long)rint(" + real + arguments.at(0) + "))";
     if (mathematics.contains(name)) {
         const bool single = name.starts_with("is") &&
                             expression->getArg(0)->IgnoreParenImpCasts()->getType()->isSpecificBuiltinType(
                                 BuiltinType::Float);
         return name + all(single ? "(float)" : "(double)");
     }
-    if (name.ends_with("f") && mathematics.contains(name.substr(0, name.size() - 1)))
-        return name.substr(0, name.size() - 1) + all("(float)");
+    if (of_float && mathematics.contains(stem)) return stem + all("(float)");
     throw unsupported{location,
                       "a call of '" + function->getNameAsString() + "', whose definition is not in this source"};
 }

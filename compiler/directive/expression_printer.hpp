@@ -70,7 +70,8 @@ class expression_printer {
     std::string subscript(const clang::ArraySubscriptExpr* expression);
     std::string call(const clang::CallExpr* expression);
     std::string user_call(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
-    std::string floating(const clang::FloatingLiteral* literal) const;
+    static std::string floating(const llvm::APFloat& value, clang::QualType type);
+    std::string initializer(const clang::InitListExpr* list);
     std::string reference(const clang::DeclRefExpr* expression);
 };
 

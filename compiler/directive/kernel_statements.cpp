@@ -7,8 +7,10 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/Decl.h>
 #include <clang/Basic/SourceManager.h>
+#include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
+#include <cstdint>
 
 namespace directive {
 
@@ -201,7 +203,11 @@ void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
             if (isa<RecordDecl, TypedefDecl, EnumDecl, EmptyDecl>(each)) continue;
             throw unsupported{each->getLocation(), "this declaration in a region"};
         }
-        if (variable->isStaticLocal())
+        // A constant table is as good as a variable of its own, if no address of it gets out.
+        const auto* function = dyn_cast<FunctionDecl>(variable->getDeclContext());
+        const bool constant = m_unit.context.getBaseElementType(variable->getType()).isConstQualified() &&
+                              !(function && function->getReturnType()->isPointerType());
+        if (variable->isStaticLocal() && !constant)
             throw unsupported{variable->getLocation(),
                               "the static variable '" + variable->getNameAsString() + "' in a region"};
         std::string space = "__global";
@@ -277,7 +283,12 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
         return line("}");
     }
     if (const auto* label = dyn_cast<CaseStmt>(given)) {
-        line("case " + m_print.print(label->getLHS()) + ":");
+        const auto first = label->getLHS()->EvaluateKnownConstInt(m_unit.context);
+        const auto last = label->getRHS() ? label->getRHS()->EvaluateKnownConstInt(m_unit.context) : first;
+        constexpr std::int64_t most = 1024;
+        if (last.getExtValue() - first.getExtValue() > most)
+            throw unsupported{given->getBeginLoc(), "a range of more than 1,024 cases"};
+        for (auto each = first; each <= last; ++each) line("case " + llvm::toString(each, 10) + ":");
         return statement(label->getSubStmt(), at);
     }
     if (const auto* label = dyn_cast<DefaultStmt>(given)) {
@@ -298,18 +309,21 @@ std::string kernel_writer::loop_head(const Stmt* init) {
     m_out = before;
     m_indent = indent;
     while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
-    if (text.find('\n') != std::string::npos)
-        throw unsupported{init->getBeginLoc(), "several variables in the head of a loop"};
     return text;
 }
 
 void kernel_writer::plain_loop(const ForStmt* loop, const position& at) {
-    line("for (" + loop_head(loop->getInit()) + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") + "; " +
+    auto head = loop_head(loop->getInit());
+    const auto last = head.rfind('\n');
+    const bool several = last != std::string::npos; // variables, of which a head can declare only those of one type
+    if (several) line("{ " + head.substr(0, last));
+    if (several) head.erase(0, last + 1);
+    line("for (" + head + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") + "; " +
          (loop->getInc() ? m_print.print(loop->getInc()) : "") + ") {");
     auto repeated = at;
     repeated.last = false;
     block(loop->getBody(), repeated);
-    line("}");
+    line(several ? "} }" : "}");
 }
 
 void kernel_writer::directive_statement(const found_directive& of, const position& at) {

@@ -296,7 +296,9 @@ class analyser {
         const auto name = variable->getNameAsString();
         const bool array = variable->getType()->isArrayType();
         const std::string address = std::string("(void *)") + (array ? "" : "&") + name;
-        m_region.data.push_back({kind, address, address, "sizeof(" + name + ")", name});
+        const bool constant = m_unit.context.getBaseElementType(variable->getType()).isConstQualified();
+        m_region.data.push_back(
+            {constant && kind == "COPY" ? "COPYIN" : kind, address, address, "sizeof(" + name + ")", name});
         return own_record(m_region.data.size() - 1);
     }
 

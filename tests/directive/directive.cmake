@@ -6,7 +6,7 @@ if(NOT TARGET causeway_cc)
 endif()
 set(directive_script ${CMAKE_CURRENT_LIST_DIR}/compile_and_run.sh)
 foreach(runtime ${runtimes})
-  foreach(program declared iterations matmul heat peers reductions regions)
+  foreach(program declared expressions iterations matmul heat peers reductions regions)
     causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
       COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     # Two devices, whichever the runtime has.

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* C that OpenCL C spells otherwise, or not at all: regions give the same on the device as on the host. */
+#define _GNU_SOURCE
+#include <float.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { N = 100 };
+static double x[N], y[N];
+static int a[N], b[N];
+static unsigned long u[N];
+struct point {
+    int x, y;
+    double z[3];
+};
+union word {
+    int i;
+    float f;
+};
+static const int constants[4] = {3, 1, 4, 1};
+static const double factor = 6.5;
+
+static int sum_of(struct point p) { return p.x + p.y + (int)(2 * p.z[1]); }
+static int entry(int i) {
+    static const int table[4] = {2, 7, 1, 8};
+    return table[i & 3];
+}
+static double scaled(int i) { return factor * i; }
+
+/* Both ways must leave the same. */
+#define SAME(name, ...)                                                                                                \
+    static int name(void) {                                                                                            \
+        unsigned long hashes[2];                                                                                       \
+        for (int way = 0; way < 2; way++) {                                                                            \
+            for (int i = 0; i < N; i++) x[i] = i * 0.75, y[i] = 0, a[i] = i * 3 % 17, b[i] = 0, u[i] = i * 77ul;       \
+            _Pragma("acc parallel loop if(way == 0)") for (int i = 0; i < N; i++){__VA_ARGS__} hashes[way] = 0;        \
+            for (int i = 0; i < N; i++) {                                                                              \
+                unsigned long bits;                                                                                    \
+                memcpy(&bits, &y[i], sizeof bits);                                                                     \
+                hashes[way] = ((hashes[way] * 31 + b[i]) * 31 + u[i]) * 31 + bits;                                     \
+            }                                                                                                          \
+        }                                                                                                              \
+        if (hashes[0] != hashes[1]) fprintf(stderr, "expressions: %s differs\n", #name);                               \
+        return hashes[0] != hashes[1];                                                                                 \
+    }
+
+SAME(choices, b[i] = a[i] ?: 7; u[i] = (a[i] - 3)
+                                           ?: a[i] > 3 ? a[i] < 9 ? 1 : 2
+                                                       : 3;
+     const int* p = a[i] > 3 ? &a[1] : &a[2]; struct point s = {1, 2}, t = {3, 4}; y[i] = (a[i] & 1 ? s : t).y + *p;)
+SAME(compound_literals, struct point s = (struct point){a[i], 2, {3, 4}}; b[i] = sum_of(s);
+     s = (struct point){.y = a[i]}; u[i] = sum_of(s) + (int[]){4, 5, 6}[a[i] % 3] + sum_of((struct point){a[i], 3});)
+SAME(designators, struct point s = {.y = a[i], .z = {[1] = 2.5}}; int t[5] = {[3] = a[i], [1] = 2};
+     union word w = {.f = 1.5f}; b[i] = sum_of(s); u[i] = w.i + t[0] + t[1] + t[2] * 3 + t[3] * 5 + t[4] * 7;)
+SAME(bits, b[i] = __builtin_popcount(-a[i]) + __builtin_popcountl(u[i]) + __builtin_popcountll(~u[i]) * 100;
+     u[i] = __builtin_clz(a[i] | 1) + __builtin_clzl(u[i] | 1) * 64 + __builtin_ctz(a[i] | 16) * 4096 +
+            __builtin_ctzll(u[i] | 1ul << 50) + __builtin_ffs(a[i]) + __builtin_ffsll(u[i]) * 3 + ffs(a[i]) +
+            __builtin_parity(a[i]) * 7;
+     y[i] = __builtin_bswap16(a[i]) + __builtin_bswap32(a[i]) + (double)__builtin_bswap64(a[i]);)
+SAME(limits_of_types, y[i] = x[i] > 50   ? INFINITY
+                             : x[i] > 20 ? -HUGE_VAL
+                                         : DBL_MAX / 2 + DBL_MIN;
+     b[i] = INT_MIN + (UINT_MAX > 5u) + (x[i] < FLT_EPSILON); u[i] = ULONG_MAX - __builtin_constant_p(3);)
+SAME(classes, const double v = i == 3   ? INFINITY
+                               : i == 4 ? NAN
+                               : i == 5 ? -INFINITY
+                               : i == 6 ? 1e-310
+                                        : x[i] - 20;
+     b[i] = (isnan(v) != 0) + 2 * (isinf(v) != 0) + 4 * (isnormal(v) != 0) + 8 * (signbit(v) != 0) +
+            16 * (isfinite(v) != 0) + 32 * (isgreater(v, 2.0) != 0) + 64 * (islessequal(v, 3.0) != 0) +
+            128 * (isunordered(v, 1.0) != 0);)
+SAME(roundings,
+     b[i] = lround(x[i]) + 3 * lrint(x[i]) + 5 * (int)llround(-x[i]) + 7 * (int)nearbyint(x[i]) + 11 * ilogb(x[i] + 2);
+     y[i] = rintf(x[i]) + nearbyintf(x[i]) + roundf(x[i]) + lroundf(x[i]) + scalbn(x[i], 3) + ldexp(x[i], 2) +
+            scalbln(x[i], 2L);)
+SAME(several_results, int exponent; double whole;
+     const double part = frexp(x[i] + 1, &exponent), rest = modf(x[i], &whole);
+     y[i] = part + 2 * exponent + 4 * rest + 8 * whole; float single; b[i] = modff((float)x[i], &single) * 100 + single;
+     double sine, cosine; sincos(x[i], &sine, &cosine); u[i] = sine * sine + cosine * cosine > 0.999;)
+SAME(heads, int s = 0; for (int j = 0, k = 3; j < 4; j++, k += 2) s += j * k;
+     for (int* p = &a[0], k = 0; k < i % 7; k++) s += *p++; b[i] = s;)
+SAME(
+    ranges_of_cases, switch (a[i] % 9) {
+case -3 ... 3: b[i] = 1; break;
+case 5: b[i] = 2;
+default: b[i] += 9;
+    })
+SAME(tables, static const double own[3] = {1, 2.5, 3}; b[i] = constants[a[i] & 3] + entry(a[i]);
+     y[i] = own[i % 3] + scaled(i);)
+
+int main(void) {
+    return choices() + compound_literals() + designators() + bits() + limits_of_types() + classes() + roundings() +
+           several_results() + heads() + ranges_of_cases() + tables();
+}
