@@ -30,11 +30,18 @@ constexpr std::size_t line = 64; // of a cache: what one PE writes and another o
 struct control_line {
     alignas(line) std::byte bytes[line];
 };
-/// Of each PE: whether it has left; by PE, tokens of active sets; and for each slot, lines_of_slot lines.
-constexpr std::size_t first_token = 1, lines_of_slot = 24;
+/// Of each PE: how it goes; by PE, a line that the other one tells; and for each slot, lines_of_slot lines.
+constexpr std::size_t state_line = 0, first_token = 1, lines_of_slot = 24;
+/// Words of these lines: whether all have met at the end, and whether the PE waits; tokens of an active set, and
+/// whether the other PE has begun to end, and tells nothing more.
+constexpr std::size_t has_met_word = 0, waits_word = 1, token_word = 0, leaves_word = 1;
+/// Whether the PE waits: 0, or the number of a wait and below it that of its looks at the other PEs.
+constexpr unsigned wait_number_shift = 32;
 /// Of a slot: its note, what is lent, the number of a slot that is made, and a token for each round of a meeting.
 constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
 static_assert(sizeof(comm::segment_address) <= line);
+
+std::uint64_t* word_of(void* line, std::size_t word) { return static_cast<std::uint64_t*>(line) + word; }
 
 /// By which messages name the parts of a PE's memory.
 constexpr std::uint32_t heap_part = 0, globals_part = 1, control_part = 2, first_lent_part = 16;
@@ -156,7 +163,7 @@ job::job() : m_allocator(heap_bytes()) {
     const auto count = static_cast<std::size_t>(m_pes);
     m_sent.assign(count, 0);
     m_expected.assign(count, 0);
-    m_taken_slots[0] = 0b111;
+    m_taken_slots[0] = 0b1111;
     share(m_control,
           comm::shared_segment::create((first_token + count + slots * lines_of_slot) * sizeof(control_line)));
     auto heap = comm::shared_segment::create(m_allocator.bytes());
@@ -164,7 +171,7 @@ job::job() : m_allocator(heap_bytes()) {
     make_globals_shared();
     reach_others();
     report();
-    meet_all();
+    meet_all("shmem_init");
 }
 
 /// By messages, where memory cannot be shared.
@@ -406,9 +413,10 @@ void job::finish_at_exit(int status, void*) {
 void job::finish() {
     if (the_job == nullptr || std::exchange(the_job->m_has_ended, true)) return;
     auto& ending = *the_job;
-    ending.meet_all();
+    ending.tell_leaving();
+    ending.meet("shmem_finalize", ending.world(), ending.m_end_slot);
     ending.end_messages();
-    __atomic_store_n(static_cast<std::uint64_t*>(ending.control(ending.m_pe, 0)), 1, __ATOMIC_RELEASE);
+    __atomic_store_n(word_of(ending.control(ending.m_pe, state_line), has_met_word), 1, __ATOMIC_RELEASE);
     ending.end_device();
     ending.m_group.reset();
     if (ending.m_ends_mpi_late) (void)end_mpi_of_program();
@@ -427,12 +435,11 @@ void* job::control(int pe, std::size_t line) const {
     return first == nullptr ? nullptr : reinterpret_cast<control_line*>(first) + line;
 }
 
-void job::read_control(int pe, std::size_t line, void* into, std::size_t bytes) const {
+void job::read_control(const char* call, int pe, std::size_t line, void* into, std::size_t bytes) const {
     if (const auto* const there = control(pe, line)) {
         std::memcpy(into, there, bytes);
     } else {
-        or_end("a collective",
-               [&] { messages("a collective").read({pe, control_part, line * sizeof(control_line)}, into, bytes); });
+        or_end(call, [&] { messages(call).read({pe, control_part, line * sizeof(control_line)}, into, bytes); });
     }
 }
 
@@ -449,45 +456,72 @@ std::size_t job::line_of(const team_slot& slot, int pe, std::size_t line) const 
     return first_line(number_of(slot, pe)) + line;
 }
 
-void job::tell_token(int pe, std::size_t line, std::uint64_t value) const {
+void job::tell_token(const char* call, int pe, std::size_t line, std::uint64_t value, std::size_t word) const {
     if (auto* const there = control(pe, line)) {
-        __atomic_store_n(static_cast<std::uint64_t*>(there), value, __ATOMIC_RELEASE);
+        __atomic_store_n(word_of(there, word), value, __ATOMIC_RELEASE);
     } else {
-        or_end("a collective", [&] {
-            messages("a collective")
-                .tell({pe, control_part, line * sizeof(control_line)}, word_operation::set, sizeof value, value);
+        or_end(call, [&] {
+            messages(call).tell({pe, control_part, line * sizeof(control_line) + word * sizeof value},
+                                word_operation::set, sizeof value, value);
         });
     }
 }
 
-void job::wait_for_token(std::size_t line, std::uint64_t value) {
-    const auto* const seen = static_cast<const std::uint64_t*>(control(m_pe, line));
-    wait([&] { return __atomic_load_n(seen, __ATOMIC_ACQUIRE) >= value; });
+void job::wait_for_token(const char* call, int from, std::size_t line, std::uint64_t value) {
+    const auto* const seen = word_of(control(m_pe, line), token_word);
+    wait(call, [&] { return __atomic_load_n(seen, __ATOMIC_ACQUIRE) >= value; }, from);
 }
 
-/// A dissemination barrier: in each round one PE tells this one how many meetings in this slot it has begun.
-void job::meet(const members& who, team_slot& slot) {
+/// Behind all that this PE has told the others.
+void job::tell_leaving() const {
+    quiet();
+    for (int pe = 0; pe < m_pes; ++pe)
+        tell_token("shmem_finalize", pe, first_token + static_cast<std::size_t>(m_pe), 1, leaves_word);
+}
+
+bool job::has_left(int pe) const {
+    return __atomic_load_n(word_of(control(m_pe, first_token + static_cast<std::size_t>(pe)), leaves_word),
+                           __ATOMIC_ACQUIRE) != 0;
+}
+
+std::uint64_t job::waiting_of(const char* call, int pe) const {
+    if (auto* const state = control(pe, state_line))
+        return __atomic_load_n(word_of(state, waits_word), __ATOMIC_SEQ_CST);
+    std::array<std::uint64_t, waits_word + 1> state{};
+    read_control(call, pe, state_line, state.data(), sizeof state);
+    return state[waits_word];
+}
+
+void job::say_waiting(std::uint64_t what) const {
+    __atomic_store_n(word_of(control(m_pe, state_line), waits_word), what, __ATOMIC_SEQ_CST);
+}
+
+/// A dissemination barrier: in each round one PE tells this one how many meetings in this slot it has begun. A PE
+/// tells all of a meeting before it leaves; so who waits for one that has left waits in vain, and where a third one
+/// still owes the token, that one finds out by itself.
+void job::meet(const char* call, const members& who, team_slot& slot) {
     quiet();
     const int own = who.index_of(m_pe);
     const auto now = ++slot.meetings;
     auto round = first_round_line;
     for (int distance = 1; distance < who.size; distance *= 2, ++round) {
-        const int to = who.world((own + distance) % who.size);
-        tell_token(to, line_of(slot, to, round), now);
-        wait_for_token(line_of(slot, m_pe, round), now);
+        const int to = who.world((own + distance) % who.size), from = who.world((own + who.size - distance) % who.size);
+        tell_token(call, to, line_of(slot, to, round), now);
+        wait_for_token(call, &slot == &m_end_slot ? all_come : from, line_of(slot, m_pe, round), now);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
 /// The same without a slot: PEs count what they have sent to each other one, as any two of them meet in the same order
 /// on both sides.
-void job::meet_set(const members& who) {
+void job::meet_set(const char* call, const members& who) {
     quiet();
     const int own = who.index_of(m_pe);
     for (int distance = 1; distance < who.size; distance *= 2) {
         const int to = who.world((own + distance) % who.size), from = who.world((own + who.size - distance) % who.size);
-        tell_token(to, first_token + static_cast<std::size_t>(m_pe), ++m_sent[static_cast<std::size_t>(to)]);
-        wait_for_token(first_token + static_cast<std::size_t>(from), ++m_expected[static_cast<std::size_t>(from)]);
+        tell_token(call, to, first_token + static_cast<std::size_t>(m_pe), ++m_sent[static_cast<std::size_t>(to)]);
+        wait_for_token(call, from, first_token + static_cast<std::size_t>(from),
+                       ++m_expected[static_cast<std::size_t>(from)]);
     }
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
@@ -502,23 +536,23 @@ std::uint32_t job::take_number() {
 }
 
 /// Each PE takes any number that it has free and tells the others.
-bool job::make_slot(const members& parent, team_slot& at, const members& of, team_slot& made) {
+bool job::make_slot(const char* call, const members& parent, team_slot& at, const members& of, team_slot& made) {
     const auto own = of.index_of(m_pe) >= 0 ? take_number() : slots;
     *static_cast<std::uint32_t*>(control(m_pe, line_of(at, m_pe, offer_line))) = own;
     // Nobody of the team that was here before tells anything more, and nobody of the new one tells anything yet.
     made = {.number = own};
     for (std::size_t round = first_round_line; own != slots && round < lines_of_slot; ++round)
         std::memset(control(m_pe, first_line(own) + round), 0, line);
-    meet(parent, at);
+    meet(call, parent, at);
     std::vector<std::uint32_t> numbers(static_cast<std::size_t>(m_pes), slots);
     bool have_all = true;
     for (int i = 0; i < of.size; ++i) {
         auto& theirs = numbers[static_cast<std::size_t>(of.world(i))];
-        read_control(of.world(i), line_of(at, of.world(i), offer_line), &theirs, sizeof theirs);
+        read_control(call, of.world(i), line_of(at, of.world(i), offer_line), &theirs, sizeof theirs);
         have_all = have_all && theirs != slots;
     }
     // All have read before one of them makes the next slot.
-    meet(parent, at);
+    meet(call, parent, at);
     if (own != slots) {
         m_numbers[own] = std::move(numbers);
         if (!have_all) free_slot(made);
@@ -536,9 +570,9 @@ void job::note(const team_slot& slot, std::uint64_t value) {
     *static_cast<std::uint64_t*>(control(m_pe, line_of(slot, m_pe, note_line))) = value;
 }
 
-std::uint64_t job::note_of(const team_slot& slot, int pe) const {
+std::uint64_t job::note_of(const char* call, const team_slot& slot, int pe) const {
     std::uint64_t value = 0;
-    read_control(pe, line_of(slot, pe, note_line), &value, sizeof value);
+    read_control(call, pe, line_of(slot, pe, note_line), &value, sizeof value);
     return value;
 }
 
@@ -563,7 +597,7 @@ const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std
     const auto which = static_cast<std::size_t>(what);
     const auto* const first = static_cast<const std::byte*>(source) + offset;
     comm::segment_address shown;
-    read_control(pe, line_of(slot, pe, first_loan_line + which), &shown, sizeof shown);
+    read_control(call, pe, line_of(slot, pe, first_loan_line + which), &shown, sizeof shown);
     if (is_remote(pe)) {
         thread_local std::vector<std::byte> fetched;
         fetched.resize(bytes);
@@ -585,37 +619,96 @@ const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std
     return known->memory() + offset;
 }
 
-void job::pause(unsigned times) {
+void job::long_wait::pause() {
+    using namespace std::chrono_literals;
     give_way();
-    if (times % 256 != 0) return;
-    for (int pe = 0; pe < m_pes; ++pe) {
-        const auto* const has_left = static_cast<const std::uint64_t*>(control(pe, 0));
-        if (pe != m_pe && has_left != nullptr && m_processes[static_cast<std::size_t>(pe)].is_gone() &&
-            __atomic_load_n(has_left, __ATOMIC_ACQUIRE) == 0)
-            give_up("waiting", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
-    }
-    if (times > 4096) ::usleep(50); // who waits for long leaves the processor to the others
+    ++m_times;
+    // A look may be a message, and many of them slow.
+    const auto now = std::chrono::steady_clock::now();
+    if (m_times % 256 != 0 && now < m_last_look + 100ms) return;
+    m_last_look = now;
+    look_for_dead();
+    look_for_left();
+    if (m_times > 4096) ::usleep(50); // who waits for long leaves the processor to the others
 }
 
-void* job::allocate(std::size_t bytes, std::size_t alignment) {
+void job::long_wait::look_for_dead() const {
+    for (int pe = 0; pe < m_all.m_pes; ++pe) {
+        auto* const state = m_all.control(pe, state_line);
+        if (pe != m_all.m_pe && state != nullptr && m_all.m_processes[static_cast<std::size_t>(pe)].is_gone() &&
+            __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0)
+            give_up(m_call, "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
+    }
+}
+
+/// What has been seen of a PE that leaves counts if the looks of a whole pause behind it found nothing new.
+void job::long_wait::look_for_left() {
+    if (m_needed == all_come) return;
+    int left = nobody;
+    for (int pe = 0; pe < m_all.m_pes && left == nobody; ++pe)
+        if (m_all.has_left(pe)) left = pe;
+    if (left == nobody) return;
+    const auto text = [](int pe) {
+        return "PE " + std::to_string(pe) + " has ended (shmem_finalize, exit or return from main)";
+    };
+    if (m_needed_has_left) give_up(m_call, text(m_needed) + " and takes no part in this call");
+    m_needed_has_left = m_needed != nobody && m_all.has_left(m_needed);
+    if (!m_needed_has_left && all_wait())
+        give_up(m_call, text(left) + ", and nobody is left to end this wait: all others wait, too");
+}
+
+/// True if nothing changes any more: all that have not left were in one wait between two looks at them, and each has
+/// looked in vain meanwhile. Who says that it waits has no messages under way. A PE whose threads call at once, or
+/// in whose memory commands of libcauseway end, says nothing.
+bool job::long_wait::all_wait() {
+    if (m_all.m_has_threads || m_all.m_device) return false;
+    if (!m_says_so) {
+        m_all.quiet();
+        m_says_so = true;
+        m_now = std::uint64_t{++m_all.m_long_waits} << wait_number_shift;
+    }
+    m_all.say_waiting(++m_now);
+    std::vector<std::uint64_t> said(static_cast<std::size_t>(m_all.m_pes));
+    for (int pe = 0; pe < m_all.m_pes; ++pe) {
+        if (pe == m_all.m_pe || m_all.has_left(pe)) continue;
+        auto& theirs = said[static_cast<std::size_t>(pe)];
+        theirs = m_all.waiting_of(m_call, pe);
+        if (theirs == 0) {
+            m_said.clear();
+            return false;
+        }
+    }
+    const auto same_wait = [](std::uint64_t before, std::uint64_t now) {
+        return before >> wait_number_shift == now >> wait_number_shift;
+    };
+    if (!std::equal(m_said.begin(), m_said.end(), said.begin(), said.end(), same_wait)) {
+        m_said = std::move(said);
+        return false;
+    }
+    // Between its last two looks it looked behind the first one at it.
+    return std::equal(m_said.begin(), m_said.end(), said.begin(),
+                      [](std::uint64_t before, std::uint64_t now) { return before == 0 || now >= before + 2; });
+}
+
+void* job::allocate(const char* call, std::size_t bytes, std::size_t alignment) {
     void* found = nullptr;
     if (bytes != 0) {
         const std::lock_guard lock(m_mutex);
         if (const auto offset = m_allocator.take(bytes, alignment))
             found = reinterpret_cast<void*>(m_heap.first + *offset); // NOLINT
     }
-    if (bytes != 0) meet_all();
+    if (bytes != 0) meet_all(call);
     return found;
 }
 
-void job::free(void* address) {
+void job::free(const char* call, void* address) {
     if (address == nullptr) return;
-    meet_all();
+    meet_all(call);
     const auto where = reinterpret_cast<std::uintptr_t>(address);
     const std::lock_guard lock(m_mutex);
     const auto range = where - m_heap.first < m_heap.bytes ? m_allocator.find(where - m_heap.first) : std::nullopt;
     if (!range || range->offset != where - m_heap.first)
-        give_up("shmem_free", "the address is none that shmem_malloc has given");
+        give_up(call, "the address is none that shmem_malloc has given");
     m_allocator.give(range->offset);
 }
 

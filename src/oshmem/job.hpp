@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -140,27 +141,32 @@ class job {
         }
     }
 
+    /// Threads of this PE may call at once: one that waits does not know what the others will do.
+    void allow_threads() { m_has_threads = true; }
+
     /// The heap in device memory, which the first call makes. Collective. Throws transfer_error, on all PEs if on one.
     [[nodiscard]] device_heap& need_device();
 
-    /// A barrier over `who`: what each stored before is visible to all after. One thread at a time in one slot.
-    void meet(const members& who, team_slot& slot);
+    /// A barrier over `who`: what each stored before is visible to all after. One thread at a time in one slot. Ends
+    /// the job, naming `call`, if it cannot end because a PE has left.
+    void meet(const char* call, const members& who, team_slot& slot);
     /// A barrier over an active set, which has no slot of its own: one thread of a PE at a time.
-    void meet_set(const members& who);
+    void meet_set(const char* call, const members& who);
     /// A barrier over all PEs.
-    void meet_all() { meet(world(), m_world_slot); }
+    void meet_all(const char* call) { meet(call, world(), m_world_slot); }
     [[nodiscard]] members world() const { return {0, 1, m_pes}; }
     [[nodiscard]] team_slot& world_slot() { return m_world_slot; }
     [[nodiscard]] team_slot& set_slot() { return m_set_slot; }
     /// The number of the slot of a node's PEs.
     static constexpr std::uint32_t shared_number = 2;
     /// Makes a slot for the PEs `of`, if this PE is one of them. Collective over `parent`. False if no slot is left.
-    [[nodiscard]] bool make_slot(const members& parent, team_slot& at, const members& of, team_slot& made);
+    [[nodiscard]] bool make_slot(const char* call, const members& parent, team_slot& at, const members& of,
+                                 team_slot& made);
     void free_slot(team_slot& slot);
 
     /// Publishes a word of this PE, which the others read by note_of() between two meetings.
     void note(const team_slot& slot, std::uint64_t value);
-    [[nodiscard]] std::uint64_t note_of(const team_slot& slot, int pe) const;
+    [[nodiscard]] std::uint64_t note_of(const char* call, const team_slot& slot, int pe) const;
 
     /// Lets the others read `bytes` at `source` by borrow(), between two meetings. Memory that is not symmetric, which
     /// programs may hand to collectives, is copied to shared memory.
@@ -169,14 +175,18 @@ class job {
     [[nodiscard]] const std::byte* borrow(team_slot& slot, loan what, const void* source, std::size_t offset,
                                           std::size_t bytes, int pe, const char* call);
 
-    /// Calls `holds()` until it is true. Ends the job if a PE dies meanwhile.
-    template <class Holds> void wait(Holds holds) {
+    /// Calls `holds()` until it is true. Ends the job, naming `call`, if a PE dies meanwhile, or if nobody is left who
+    /// could make it true: since PE `needed` has left, if one is named, or where all that have not left wait.
+    template <class Holds> void wait(const char* call, Holds holds, int needed = nobody) {
+        for (unsigned look = 0; look < looks_without_pause; ++look)
+            if (holds()) return;
+        long_wait waiting(*this, call, needed);
         for (unsigned look = 1; !holds(); ++look)
-            if (look % looks_without_pause == 0) pause(look / looks_without_pause);
+            if (look % looks_without_pause == 0) waiting.pause();
     }
 
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
-    void free(void* address);
+    [[nodiscard]] void* allocate(const char* call, std::size_t bytes, std::size_t alignment);
+    void free(const char* call, void* address);
     [[nodiscard]] std::size_t bytes_at(void* address);
 
   private:
@@ -186,6 +196,34 @@ class job {
         std::vector<std::byte*> peers;
     };
     static constexpr unsigned looks_without_pause = 256;
+    /// Needed for no wait, and for one that others end for sure.
+    static constexpr int nobody = -1, all_come = -2;
+
+    /// The slow part of a wait: gives the processor away, and looks after the others now and then.
+    class long_wait {
+      public:
+        long_wait(job& all, const char* call, int needed) : m_all(all), m_call(call), m_needed(needed) {}
+        ~long_wait() {
+            if (m_says_so) m_all.say_waiting(0);
+        }
+        long_wait(const long_wait&) = delete;
+        long_wait& operator=(const long_wait&) = delete;
+        void pause();
+
+      private:
+        void look_for_dead() const;
+        void look_for_left();
+        bool all_wait();
+
+        job& m_all;
+        const char* const m_call;
+        const int m_needed;
+        unsigned m_times = 0;
+        std::chrono::steady_clock::time_point m_last_look = std::chrono::steady_clock::now();
+        bool m_needed_has_left = false, m_says_so = false;
+        std::uint64_t m_now = 0; // what this PE says
+        std::vector<std::uint64_t> m_said; // by PE, when all waited first; empty if they have not
+    };
 
     job();
     void share(part& what, std::unique_ptr<comm::shared_segment> own);
@@ -193,7 +231,6 @@ class job {
     void report() const;
     static void finish_at_exit(int status, void*);
     void end_device();
-    void pause(unsigned times);
     [[noreturn]] void refuse(const void* address, int pe, const char* call) const;
     [[nodiscard]] std::byte* reached(std::uint32_t part, std::uint64_t offset, std::size_t bytes) const;
     void reach_others();
@@ -201,13 +238,17 @@ class job {
     void end_messages();
     /// A line of a PE's control memory; null if it is on another node.
     [[nodiscard]] void* control(int pe, std::size_t line) const;
-    void read_control(int pe, std::size_t line, void* into, std::size_t bytes) const;
+    void read_control(const char* call, int pe, std::size_t line, void* into, std::size_t bytes) const;
     [[nodiscard]] std::uint32_t number_of(const team_slot& slot, int pe) const;
     [[nodiscard]] std::size_t first_line(std::uint32_t number) const;
     [[nodiscard]] std::size_t line_of(const team_slot& slot, int pe, std::size_t line) const;
     [[nodiscard]] std::uint32_t take_number();
-    void tell_token(int pe, std::size_t line, std::uint64_t value) const;
-    void wait_for_token(std::size_t line, std::uint64_t value);
+    void tell_token(const char* call, int pe, std::size_t line, std::uint64_t value, std::size_t word = 0) const;
+    void wait_for_token(const char* call, int from, std::size_t line, std::uint64_t value);
+    void tell_leaving() const;
+    [[nodiscard]] bool has_left(int pe) const;
+    [[nodiscard]] std::uint64_t waiting_of(const char* call, int pe) const;
+    void say_waiting(std::uint64_t what) const;
 
     std::unique_ptr<comm::process_group> m_group;
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_ends_mpi_late = false, m_has_ended = false;
@@ -222,7 +263,9 @@ class job {
     endpoints::offset_allocator m_allocator;
     std::vector<std::uint64_t> m_sent, m_expected; // tokens of active sets, by PE
     static constexpr std::uint32_t slots = 256;
-    team_slot m_set_slot{.number = 0}, m_world_slot{.number = 1};
+    team_slot m_set_slot{.number = 0}, m_world_slot{.number = 1}, m_end_slot{.number = 3};
+    bool m_has_threads = false;
+    std::uint32_t m_long_waits = 0; // that this PE has told of
     std::array<std::atomic<std::uint64_t>, slots / 64> m_taken_slots{};
     std::array<std::vector<std::uint32_t>, slots> m_numbers; // by slot, by PE: its number; empty if all have the same
     // By slot: a thread that serves messages reads them, too, between two meetings.

@@ -30,7 +30,9 @@ void start() {
 
 device_heap& device(const char* call) {
     try {
-        return job::required(call).need_device();
+        auto& all = job::required(call);
+        all.meet_all(call); // who takes part in what follows; libcauseway waits for all without end
+        return all.need_device();
     } catch (const std::exception& error) {
         give_up(call, error.what());
     }
@@ -53,6 +55,7 @@ int shmem_init_thread(int requested, int* provided) {
         } catch (const std::exception&) { // the program sees that it is not provided; shmemg_malloc() says why
         }
     }
+    if ((thread_level & SHMEM_THREAD_MULTIPLE) == SHMEM_THREAD_MULTIPLE) job::instance().allow_threads();
     if (provided != nullptr) *provided = thread_level;
     return 0;
 }
@@ -77,35 +80,35 @@ void shmem_info_get_version(int* major, int* minor) {
 void shmem_info_get_name(char* name) { std::memcpy(name, SHMEM_VENDOR_STRING, sizeof SHMEM_VENDOR_STRING); }
 void shmem_pcontrol(int, ...) {}
 
-void* shmem_malloc(size_t size) { return job::required("shmem_malloc").allocate(size, 1); }
+void* shmem_malloc(size_t size) { return job::required("shmem_malloc").allocate("shmem_malloc", size, 1); }
 void* shmem_calloc(size_t count, size_t size) {
     auto& all = job::required("shmem_calloc");
     size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes)) return nullptr;
-    auto* const made = all.allocate(bytes, 1);
+    auto* const made = all.allocate("shmem_calloc", bytes, 1);
     if (made != nullptr) std::memset(made, 0, bytes);
-    if (bytes != 0) all.meet_all();
+    if (bytes != 0) all.meet_all("shmem_calloc");
     return made;
 }
 void* shmem_align(size_t alignment, size_t size) {
     if (alignment == 0 || (alignment & (alignment - 1)) != 0) return nullptr;
-    return job::required("shmem_align").allocate(size, alignment);
+    return job::required("shmem_align").allocate("shmem_align", size, alignment);
 }
 void* shmem_malloc_with_hints(size_t size, long) { return shmem_malloc(size); }
 void* shmem_realloc(void* address, size_t size) {
     auto& all = job::required("shmem_realloc");
-    if (address == nullptr) return all.allocate(size, 1);
+    if (address == nullptr) return all.allocate("shmem_realloc", size, 1);
     if (size == 0) {
-        all.free(address);
+        all.free("shmem_realloc", address);
         return nullptr;
     }
-    auto* const made = all.allocate(size, 1);
+    auto* const made = all.allocate("shmem_realloc", size, 1);
     if (made == nullptr) return nullptr;
     std::memcpy(made, address, std::min(size, all.bytes_at(address)));
-    all.free(address);
+    all.free("shmem_realloc", address);
     return made;
 }
-void shmem_free(void* address) { job::required("shmem_free").free(address); }
+void shmem_free(void* address) { job::required("shmem_free").free("shmem_free", address); }
 
 void* shmemg_malloc(size_t size) { return size == 0 ? nullptr : device("shmemg_malloc").allocate(size, 1); }
 void* shmemg_calloc(size_t count, size_t size) {
@@ -142,12 +145,12 @@ int shmem_team_split_strided(shmem_team_t parent, int first, int stride, int siz
     bool is_made = size > 0 && (stride != 0 || size == 1) && first >= 0 && first < above.size && last >= 0 &&
                    last < above.size;
     if (!is_made) {
-        all.meet(above, slot_of(parent));
+        all.meet("shmem_team_split_strided", above, slot_of(parent));
         return -1;
     }
     const members who{above.world(first), size == 1 ? 1 : stride * above.stride, size};
     team_slot slot;
-    is_made = all.make_slot(above, slot_of(parent), who, slot);
+    is_made = all.make_slot("shmem_team_split_strided", above, slot_of(parent), who, slot);
     if (is_made && who.index_of(all.pe()) >= 0) {
         *made = new causeway_shmem_team{who, std::move(slot), {}};
         if ((mask & SHMEM_TEAM_NUM_CONTEXTS) != 0 && config != nullptr) (*made)->config = *config;
@@ -179,7 +182,7 @@ int shmem_team_split_2d(shmem_team_t parent, int xrange, const shmem_team_config
 void shmem_team_destroy(shmem_team_t team) {
     if (team == nullptr || team == SHMEM_TEAM_WORLD || team == SHMEM_TEAM_SHARED) return;
     auto& all = job::required("shmem_team_destroy");
-    all.meet(team->who, team->slot);
+    all.meet("shmem_team_destroy", team->who, team->slot);
     all.free_slot(team->slot);
     delete team;
 }

@@ -81,16 +81,16 @@ template <class Type> struct awaited {
         return found;
     }
     void wait_for_all() const {
-        job::required(call).wait([this] { return all(); });
+        job::required(call).wait(call, [this] { return all(); });
     }
     [[nodiscard]] std::size_t wait_for_any() const {
         auto found = none;
-        if (!is_empty()) job::required(call).wait([&] { return (found = any()) != none; });
+        if (!is_empty()) job::required(call).wait(call, [&] { return (found = any()) != none; });
         return found;
     }
     [[nodiscard]] std::size_t wait_for_some(std::size_t* indices) const {
         std::size_t found = 0;
-        if (!is_empty()) job::required(call).wait([&] { return (found = some(indices)) != 0; });
+        if (!is_empty()) job::required(call).wait(call, [&] { return (found = some(indices)) != 0; });
         return found;
     }
 };
@@ -157,7 +157,7 @@ CAUSEWAY_SHMEM_WAIT_TYPES(WAITS)
 uint64_t shmem_signal_fetch(const uint64_t* signal) { return look("shmem_signal_fetch", signal); }
 uint64_t shmem_signal_wait_until(uint64_t* signal, int cmp, uint64_t value) {
     uint64_t seen = 0;
-    job::required("shmem_signal_wait_until").wait([&] {
+    job::required("shmem_signal_wait_until").wait("shmem_signal_wait_until", [&] {
         return compares("shmem_signal_wait_until", seen = shmem_signal_fetch(signal), cmp, value);
     });
     return seen;
@@ -173,7 +173,7 @@ void shmem_longlong_wait(long long* word, long long value) { shmem_longlong_wait
 void shmem_set_lock(long* lock) {
     const auto word = lock_word(lock, "shmem_set_lock");
     const auto own = static_cast<std::uint32_t>(word.fetch_add(one_ticket) >> 32);
-    job::instance().wait([&] { return static_cast<std::uint32_t>(word.load()) == own; });
+    job::instance().wait("shmem_set_lock", [&] { return static_cast<std::uint32_t>(word.load()) == own; });
 }
 
 int shmem_test_lock(long* lock) {
