@@ -22,6 +22,7 @@ namespace causeway::oshmem {
 namespace {
 
 job* the_job = nullptr; // lives as long as the process
+job* running_job = nullptr; // the same until it ends
 std::once_flag start_once;
 
 constexpr std::size_t page = 4096;
@@ -138,9 +139,10 @@ void job::exit_all(int status) {
 }
 
 void job::start() {
+    if (the_job != nullptr && the_job->m_has_ended) (void)required("shmem_init");
     std::call_once(start_once, [] {
         try {
-            the_job = new job; // NOLINT: stays, as threads may still use it at exit
+            running_job = the_job = new job; // NOLINT: stays, as threads may still use it at exit
         } catch (const std::exception& error) {
             give_up("shmem_init", error.what());
         }
@@ -151,9 +153,11 @@ void job::start() {
 bool job::has_started() { return the_job != nullptr; }
 job& job::instance() { return *the_job; }
 job& job::required(const char* call) {
-    if (the_job == nullptr) give_up(call, "shmem_init comes first");
-    return *the_job;
+    if (running_job == nullptr)
+        give_up(call, the_job == nullptr ? "shmem_init comes first" : "shmem_finalize has been called");
+    return *running_job;
 }
+job& job::known(const char* call) { return the_job != nullptr ? *the_job : required(call); }
 
 job::job() : m_allocator(heap_bytes()) {
     m_has_started_mpi = comm::start_mpi_if_nobody_has();
@@ -413,6 +417,7 @@ void job::finish_at_exit(int status, void*) {
 void job::finish() {
     if (the_job == nullptr || std::exchange(the_job->m_has_ended, true)) return;
     auto& ending = *the_job;
+    running_job = nullptr;
     ending.tell_leaving();
     ending.meet("shmem_finalize", ending.world(), ending.m_end_slot);
     ending.end_messages();

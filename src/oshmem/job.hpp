@@ -61,8 +61,10 @@ class job {
     static void start();
     [[nodiscard]] static bool has_started();
     [[nodiscard]] static job& instance();
-    /// The job; ends the process, naming `call`, if OpenSHMEM has not started.
+    /// The job; ends all PEs, naming `call`, if OpenSHMEM has not started, or has ended.
     [[nodiscard]] static job& required(const char* call);
+    /// The same for what a PE knows by itself, also after the end.
+    [[nodiscard]] static job& known(const char* call);
     /// Ends OpenSHMEM; later calls do nothing. Runs at exit, too.
     static void finish();
     /// Called when the program initialises MPI. True if this library has done so already, for itself.

@@ -64,14 +64,14 @@ void shmem_query_thread(int* provided) { *provided = thread_level; }
 void shmem_finalize(void) { job::finish(); }
 void shmem_global_exit(int status) { job::exit_all(status); }
 
-int shmem_my_pe(void) { return job::required("shmem_my_pe").pe(); }
-int shmem_n_pes(void) { return job::required("shmem_n_pes").pes(); }
-int shmem_pe_accessible(int pe) { return pe >= 0 && pe < job::required("shmem_pe_accessible").pes() ? 1 : 0; }
+int shmem_my_pe(void) { return job::known("shmem_my_pe").pe(); }
+int shmem_n_pes(void) { return job::known("shmem_n_pes").pes(); }
+int shmem_pe_accessible(int pe) { return pe >= 0 && pe < job::known("shmem_pe_accessible").pes() ? 1 : 0; }
 int shmem_addr_accessible(const void* address, int pe) {
-    const auto& all = job::required("shmem_addr_accessible");
+    const auto& all = job::known("shmem_addr_accessible");
     return all.is_symmetric(address) && pe >= 0 && pe < all.pes() ? 1 : 0;
 }
-void* shmem_ptr(const void* address, int pe) { return job::required("shmem_ptr").find(address, pe); }
+void* shmem_ptr(const void* address, int pe) { return job::known("shmem_ptr").find(address, pe); }
 
 void shmem_info_get_version(int* major, int* minor) {
     *major = SHMEM_MAJOR_VERSION;
@@ -122,7 +122,7 @@ void shmemg_free(void* address) {
 }
 
 int shmem_team_my_pe(shmem_team_t team) {
-    return team == nullptr ? -1 : team->who.index_of(job::required("shmem_team_my_pe").pe());
+    return team == nullptr ? -1 : team->who.index_of(job::known("shmem_team_my_pe").pe());
 }
 int shmem_team_n_pes(shmem_team_t team) { return team == nullptr ? -1 : team->who.size; }
 int shmem_team_get_config(shmem_team_t team, long mask, shmem_team_config_t* config) {

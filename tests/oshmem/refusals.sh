@@ -21,6 +21,9 @@ expect early "$2" "$options" "causeway: shmem_barrier_all: shmem_init comes firs
 expect local "$2" "$options" "shmem_long_p: the address .* is not symmetric"
 expect pe "$2" "$options" "shmem_long_p: there is no PE 17: they are 0 to 1"
 expect set "$2" "$options" "shmem_long_max_to_all: the active set of 4 PEs from 0 on, at distances of 1, does not fit: there are 2 PEs"
+expect late "$2" "$options" "shmem_barrier_all: shmem_finalize has been called"
+expect late_put "$2" "$options" "shmem_long_p: shmem_finalize has been called"
+expect again "$2" "$options" "shmem_init: shmem_finalize has been called"
 # By its status: Open MPI 4.1 now and then loses its own message about it.
 timeout 30 $2 $options -n 2 "$folder/program" exit >"$folder/output" 2>&1
 status=$?

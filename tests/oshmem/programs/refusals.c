@@ -24,5 +24,10 @@ int main(int count, char** words) {
     if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1) raise(SIGKILL);
     shmem_barrier_all();
     shmem_finalize();
+    shmem_finalize();
+    if (shmem_my_pe() >= shmem_n_pes()) return 1; /* what a PE knows by itself stays known */
+    if (strcmp(what, "late") == 0) shmem_barrier_all();
+    if (strcmp(what, "late_put") == 0) shmem_long_p(&number, 1, 0);
+    if (strcmp(what, "again") == 0) shmem_init();
     return 0;
 }
