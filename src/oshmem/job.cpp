@@ -73,8 +73,11 @@ bool is_set(const char* name) {
     return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
 }
 
+/// By its names of version 1.5, of Open MPI, and before version 1.4.
 std::size_t heap_bytes() {
-    const auto asked = size_of("SHMEM_SYMMETRIC_SIZE", size_of("SHMEM_SYMMETRIC_HEAP_SIZE", std::size_t{64} << 20));
+    auto asked = std::size_t{64} << 20;
+    for (const char* const name : {"SMA_SYMMETRIC_SIZE", "SHMEM_SYMMETRIC_HEAP_SIZE", "SHMEM_SYMMETRIC_SIZE"})
+        asked = size_of(name, asked);
     return (asked + page - 1) / page * page;
 }
 

@@ -33,4 +33,10 @@ status=$?
 [ $status -eq 3 ] || { echo "FAILED: error: status $status, not 3"; cat "$folder/output"; failed=1; }
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
+# The older name of the variable, and the newer one, which counts.
+for newer in "" 2M; do
+    SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=1M SHMEM_SYMMETRIC_SIZE=$newer timeout 30 $2 $options -n 1 "$folder/program" "" >"$folder/output" 2>&1
+    bytes=$((${newer:+2 *} 1048576))
+    grep -q ": $bytes here" "$folder/output" || { echo "FAILED: a heap of $bytes bytes:"; cat "$folder/output"; failed=1; }
+done
 exit $failed
