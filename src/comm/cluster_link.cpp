@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <iterator>
@@ -18,6 +19,7 @@
 
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -34,6 +36,7 @@ constexpr auto longest_end = 5s;
 /// What a rank prints before it ends the job: MPICH's launcher (4.0.2) ends at once, and loses what it has not read by
 /// then.
 constexpr auto until_read = 100ms;
+constexpr std::chrono::milliseconds patience_with_reader = 1s;
 /// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
@@ -53,6 +56,19 @@ bool is_same_file(int first, int second) {
     struct stat one{}, other{};
     return fstat(first, &one) == 0 && fstat(second, &other) == 0 && one.st_dev == other.st_dev &&
            one.st_ino == other.st_ino;
+}
+
+/// Neither waits for a reader who does not read nor ends by the signal of one who is gone: the program may have a pipe
+/// of its own there.
+void say_last(int fd, const std::string& text) {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr); // the process ends
+    pollfd asked{fd, POLLOUT, 0};
+    if (poll(&asked, 1, static_cast<int>(patience_with_reader.count())) != 1 || asked.revents != POLLOUT) return;
+    if (fd == STDERR_FILENO) std::fflush(stderr);
+    (void)!write(fd, text.data(), text.size());
 }
 
 /// Ends the job. Launchers print the name of the communicator, so the reason is seen even where all output of this rank
@@ -251,10 +267,10 @@ void cluster_link::receive(int from, int tag, void* bytes, std::size_t size, mes
 }
 
 void cluster_link::give_up(const char* why) {
-    std::fprintf(stderr, "causeway: rank %d: %s\n", m_rank, why);
-    std::fflush(stderr);
-    if (const int kept = kept_error_output(); kept >= 0 && !is_same_file(kept, STDERR_FILENO))
-        dprintf(kept, "causeway: rank %d: %s\n", m_rank, why);
+    const auto text = "causeway: rank " + std::to_string(m_rank) + ": " + why + "\n";
+    const int kept = kept_error_output();
+    if (kept >= 0 && !is_same_file(kept, STDERR_FILENO)) say_last(kept, text);
+    say_last(STDERR_FILENO, text);
     std::this_thread::sleep_for(until_read);
     int finalized = 0;
     MPI_Finalized(&finalized);

@@ -301,9 +301,11 @@ if(TARGET causeway_program AND NOT CAUSEWAY_SANITIZE)
       PASS_REGULAR_EXPRESSION "agreed on 19 numbers in ${kind}" FAIL_REGULAR_EXPRESSION "parted")
   endforeach()
   # The program has sent its error output elsewhere before it came to OpenCL.
-  causeway_test(platform.causeway_run.captured LABEL platform RUNTIME pocl TIMEOUT 60
-    COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:parting_program> captured)
-  set_tests_properties(platform.causeway_run.captured PROPERTIES PASS_REGULAR_EXPRESSION "rank 1 has made 8 calls")
+  foreach(how captured unread broken)
+    causeway_test(platform.causeway_run.${how} LABEL platform RUNTIME pocl TIMEOUT 60
+      COMMAND $<TARGET_FILE:causeway_program> run --cluster -n 2 -- $<TARGET_FILE:parting_program> ${how})
+    set_tests_properties(platform.causeway_run.${how} PROPERTIES PASS_REGULAR_EXPRESSION "rank 1 has made 8 calls")
+  endforeach()
   # All that the ranks say is lost: the launcher says it.
   causeway_test(platform.causeway_run.silent LABEL platform RUNTIME pocl TIMEOUT 300
     COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/platform/launcher_says.sh "causeway: the programs of the ranks have parted: rank 1 has ma"

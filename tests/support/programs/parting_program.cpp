@@ -2,6 +2,9 @@
 // Programs that part: on one rank something is not as on the other. The word says what.
 #include <CL/cl.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <chrono>
 #include <csignal>
@@ -21,7 +24,19 @@ int main(int argc, char** argv) {
     if (what == "large" && is_other) setenv("POCL_MEMORY_LIMIT", "1", 1); // GiB
     if (what == "bare" && is_other) setenv("CAUSEWAY_DEVICES", "none", 1);
     // As test runners do.
+    const bool has_one_call_more = what == "count" || what == "thread" || what == "captured" || what == "unread" ||
+                                   what == "broken";
     if (what == "captured" && std::freopen("/dev/null", "w", stderr) == nullptr) return 1;
+    // Pipes that nobody reads: until they are full, or at all.
+    int ends[2];
+    if (what == "unread" || what == "broken") {
+        if (pipe(ends) != 0 || dup2(ends[1], STDERR_FILENO) < 0) return 1;
+        fcntl(STDERR_FILENO, F_SETFL, O_NONBLOCK);
+        const char more[4096] = "";
+        while (what == "unread" && write(STDERR_FILENO, more, sizeof more) > 0) {}
+        fcntl(STDERR_FILENO, F_SETFL, 0);
+        if (what == "broken") close(ends[0]);
+    }
     cl_platform_id platform = nullptr;
     cl_device_id devices[8];
     cl_uint count = 0;
@@ -45,8 +60,7 @@ int main(int argc, char** argv) {
     const auto fill = [&](std::size_t bytes) {
         clEnqueueFillBuffer(queue, buffer, &one, sizeof one, 0, bytes, 0, nullptr, nullptr);
     };
-    for (int i = 0; i < ((what == "count" || what == "thread" || what == "captured") && is_other ? 3 : 2); ++i)
-        fill(64);
+    for (int i = 0; i < (has_one_call_more && is_other ? 3 : 2); ++i) fill(64);
     if (what == "pattern" && is_other) one = 2;
     if (what == "function" && is_other)
         clEnqueueCopyBuffer(queue, buffer, buffer, 0, 32, 32, 0, nullptr, nullptr);
