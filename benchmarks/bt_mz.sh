@@ -50,7 +50,7 @@ while [ $# -gt 0 ]; do
 done
 program=$build/bin/bt_mz
 directives=
-if "$program" --help | grep -q ', directives'; then directives=,directives; fi
+if "$program" --help | grep ', directives' >/dev/null; then directives=,directives; fi
 run() {
     local count=$1
     shift

@@ -124,7 +124,7 @@ choose_nvidia() {
     export OCL_ICD_VENDORS=$scratch/vendors/
     # The loaders differ in which of the two they read.
     export OCL_ICD_FILENAMES=libnvidia-opencl.so.1
-    if ! ldconfig -p | grep -q libnvidia-opencl.so.1; then
+    if ! ldconfig -p | grep libnvidia-opencl.so.1 >/dev/null; then
         for folder in /usr/local/nvidia/lib64 /usr/local/nvidia/lib; do
             [ -e "$folder/libnvidia-opencl.so.1" ] || continue
             export LD_LIBRARY_PATH=$folder${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
@@ -156,7 +156,7 @@ configure_and_build() {
     cmake --preset release -B "$build" "${prefix[@]}" -D CAUSEWAY_BUILD_TESTS=$tests || return
     # What is measured first: a test that does not compile must not cost the figures.
     local first=(himeno stream one_sided bt_mz task_problems causeway_acc)
-    if cmake --build "$build" --target help | grep -q '^causeway_program:'; then
+    if cmake --build "$build" --target help | grep '^causeway_program:' >/dev/null; then
         first+=(causeway_program cluster_apps)
     else
         echo 'no CLI11 or no nlohmann/json: the program causeway and its figures are left out' | tee "$scratch/no_perf"

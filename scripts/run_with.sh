@@ -54,7 +54,7 @@ done
 # Prints the first file that matches a pattern.
 first_match() {
     local match
-    match=$(compgen -G "$1" | head -n 1) && echo "$match"
+    match=$(compgen -G "$1") && echo "${match%%$'\n'*}"
 }
 
 vendor_files() {
@@ -71,7 +71,8 @@ vendor_files() {
     nvidia)
         # Containers have the driver's library without the file that names it.
         if ! file=$(first_match '/etc/OpenCL/vendors/nvidia*.icd'); then
-            ldconfig -p | grep -q 'libnvidia-opencl\.so\.1' || skip "NVIDIA's OpenCL is not installed"
+            # A reader that ends at the first match would break the pipe.
+            ldconfig -p | grep 'libnvidia-opencl\.so\.1' >/dev/null || skip "NVIDIA's OpenCL is not installed"
             file=$root/build/opencl-vendors/nvidia-driver/nvidia.icd
             mkdir -p "${file%/*}"
             echo libnvidia-opencl.so.1 >"$file"
@@ -163,7 +164,7 @@ if [ "$ranks" -gt 0 ]; then
     command -v "$mpiexec" >/dev/null || skip "no MPI launcher $mpiexec"
     launcher=("$mpiexec" -n "$ranks")
     # Ranks of a test share cores, and each has threads: Open MPI must neither count slots nor bind.
-    if "$mpiexec" --version 2>&1 | grep -q -e 'Open MPI' -e OpenRTE; then
+    if "$mpiexec" --version 2>&1 | grep -e 'Open MPI' -e OpenRTE >/dev/null; then
         launcher+=(--oversubscribe --bind-to none)
     fi
     launcher+=("${mpi_options[@]}")
