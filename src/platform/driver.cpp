@@ -52,7 +52,10 @@ std::vector<opencl_vendors::implementation> find_libraries() {
     std::string vendors = settings().text(option::vendors);
     if (vendors.empty()) vendors = variable("OCL_ICD_VENDORS");
     auto found = opencl_vendors::source_of(vendors).implementations;
-    for (const auto& name : split(variable("OCL_ICD_FILENAMES"), ':'))
+    // The second is the first's value where the loader shall see this platform alone; see
+    // environment_of_platform_alone().
+    const auto names = variable("OCL_ICD_FILENAMES") + ':' + variable("_CAUSEWAY_ICD_FILENAMES");
+    for (const auto& name : split(names, ':'))
         for (auto& each : opencl_vendors::source_of(name).implementations) found.push_back(std::move(each));
     std::erase_if(found, [](const auto& each) { return each.library.empty(); });
     return found;

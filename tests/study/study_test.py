@@ -213,6 +213,13 @@ def test_vendors(given):
     assert "error" not in launch and launch["reference"]["intact"], launch
 
 
+def test_names(given):
+    """Drivers that OCL_ICD_FILENAMES names are Causeway's to find: Khronos' loader would show them to the program."""
+    named = ("sh", "-c", "OCL_ICD_FILENAMES=$(cat $OCL_ICD_VENDORS/*.icd) OCL_ICD_VENDORS=/no/such/folder/ exec \"$@\"", "sh")
+    study, _ = study_of(given, "sh", "-c", "test -z \"$OCL_ICD_FILENAMES\" && exec \"$@\"", "sh", given.vectors, begin_with=named)
+    assert calls(study["processes"][0], "clEnqueueNDRangeKernel") > 0, study["processes"]
+
+
 def test_binary(given):
     """A program that came as a binary is done again from what the driver has of it."""
     python = root / ".venv" / "bin" / "python"

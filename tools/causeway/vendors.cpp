@@ -2,6 +2,8 @@
 // Asks the library's part that knows the sources, and the dynamic loader.
 #include "vendors.hpp"
 
+#include "platform_folder.hpp"
+
 #include "base/opencl_vendors.hpp"
 
 #include <dlfcn.h>
@@ -33,6 +35,18 @@ std::string refusal_of(const std::string& library) {
 std::string vendors_source() {
     const char* const asked = std::getenv("OCL_ICD_VENDORS");
     return asked != nullptr && *asked != '\0' ? asked : causeway::opencl_vendors::default_folder();
+}
+
+std::vector<std::pair<std::string, std::optional<std::string>>> environment_of_platform_alone() {
+    const char* const vendors = std::getenv("CAUSEWAY_VENDORS");
+    std::vector<std::pair<std::string, std::optional<std::string>>> made{
+        {"CAUSEWAY_VENDORS", vendors != nullptr ? vendors : vendors_source()}, {"OCL_ICD_VENDORS", platform_folder()}};
+    // To Khronos' loader, drivers that stand beside those of the folder.
+    if (const char* const names = std::getenv("OCL_ICD_FILENAMES"); names != nullptr && *names != '\0') {
+        made.emplace_back("_CAUSEWAY_ICD_FILENAMES", names);
+        made.emplace_back("OCL_ICD_FILENAMES", std::nullopt);
+    }
+    return made;
 }
 
 json facts_of_vendors() {

@@ -150,8 +150,8 @@ std::vector<std::string> command_for(const launcher& by, const arguments& typed,
 /// A rank of a cluster becomes the program, which finds the platform Causeway alone. That one looks for drivers where
 /// the loader would have looked.
 [[noreturn]] void become(const std::vector<std::string>& program) {
-    setenv("CAUSEWAY_VENDORS", causeway_tool::vendors_source().c_str(), 0);
-    setenv("OCL_ICD_VENDORS", causeway_tool::platform_folder().c_str(), 1);
+    for (const auto& [name, value] : causeway_tool::environment_of_platform_alone())
+        value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
     setenv("CAUSEWAY_CLUSTER", "1", 1);
     const char* const loaded = std::getenv("LD_PRELOAD");
     const auto preload = causeway_tool::library_file("causeway/libcauseway_run.so");

@@ -29,6 +29,7 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -95,9 +96,7 @@ double budget_from(const std::string& text) {
 class platform_environment {
   public:
     platform_environment(const fs::path& folder, const fs::path& launches) {
-        const char* const vendors = std::getenv("CAUSEWAY_VENDORS");
-        set("CAUSEWAY_VENDORS", vendors != nullptr ? vendors : causeway_tool::vendors_source());
-        set("OCL_ICD_VENDORS", causeway_tool::platform_folder());
+        for (const auto& [name, value] : causeway_tool::environment_of_platform_alone()) set(name, value);
         set("CAUSEWAY_STUDY", folder.string());
         if (launches.empty()) return;
         set("CAUSEWAY_STUDY_LAUNCHES", launches.string());
@@ -111,10 +110,10 @@ class platform_environment {
     platform_environment& operator=(const platform_environment&) = delete;
 
   private:
-    void set(const char* name, const std::string& value) {
-        const char* const before = std::getenv(name);
+    void set(const std::string& name, const std::optional<std::string>& value) {
+        const char* const before = std::getenv(name.c_str());
         m_before.emplace_back(name, before == nullptr ? "" : before);
-        setenv(name, value.c_str(), 1);
+        value ? setenv(name.c_str(), value->c_str(), 1) : unsetenv(name.c_str());
     }
     std::vector<std::pair<std::string, std::string>> m_before;
 };
