@@ -16,10 +16,10 @@ struct launch_shape {
     std::size_t shares = 1; // groups of each gang
 };
 
-/// How many gangs, workers and lanes a kernel gets where its clauses leave that open. `per_gang` says that each gang
-/// costs memory.
+/// How many gangs, workers and lanes a kernel gets where its clauses leave that open. `own_arrays`: each thread
+/// of a gang has memory of its own.
 launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, const causeway_acc_kernel& kernel,
-                      std::size_t most, causeway_acc_iterations loops, bool per_gang) {
+                      std::size_t most, causeway_acc_iterations loops, bool own_arrays) {
     const auto trips = static_cast<std::size_t>(std::max(0L, loops.gangs));
     launch_shape shape;
     const auto has = [&](int flag) { return (kernel.flags & flag) != 0; };
@@ -46,7 +46,10 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     // the gangs have something of their own.
     constexpr std::size_t most_gangs = std::size_t{1} << 20;
     const auto threads = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
-    shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? shape.gangs : most_gangs);
+    // What gangs reduce is joined in the end: not by too many. Some more than run at once share the work evenly.
+    const bool joined = has(CAUSEWAY_ACC_HAS_REDUCTION), per_gang = own_arrays || joined;
+    const auto rounds = !own_arrays && !has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? 4u : 1u;
+    shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? rounds * shape.gangs : most_gangs);
     // Lanes without an iteration only take room from other groups.
     constexpr std::size_t fewest_lanes = 32, most_lanes = 256;
     const auto needed = loops.lanes > 0 ? static_cast<std::size_t>(loops.lanes) : most_lanes;
@@ -201,11 +204,10 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     auto& site = look_up(on, kernel, arguments, count);
     const auto loops = clauses.trips ? clauses.trips[&kernel - region.kernels] : causeway_acc_iterations{};
-    const bool per_gang = (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) != 0 ||
-                          std::any_of(arguments, arguments + count,
-                                      [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
+    const bool own_arrays = std::any_of(arguments, arguments + count,
+                                        [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
     const auto shape_with = [&](std::size_t most) {
-        auto made = shape_of(on, clauses, kernel, most, loops, per_gang);
+        auto made = shape_of(on, clauses, kernel, most, loops, own_arrays);
         if ((kernel.flags & CAUSEWAY_ACC_MAY_ALIAS) && site.overlapping) made = {};
         // By two names a gang's threads may meet where the compiler saw no reason for them to wait: one does all.
         if ((kernel.flags & CAUSEWAY_ACC_GANGS_USE_MEMORY) && site.overlapping)
@@ -269,7 +271,7 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
           "clEnqueueNDRangeKernel");
     if (!(kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION)) return;
     // One group puts the gangs' parts together.
-    const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({256, shape.gangs, form->most_of_end});
+    const std::size_t lanes = on.is_cpu() ? 1 : std::min<std::size_t>({1024, shape.gangs, form->most_of_end});
     set(form->end, lanes);
     const std::size_t group[] = {lanes, 1};
     command_slot end(in);
