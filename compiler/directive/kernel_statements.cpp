@@ -330,9 +330,7 @@ void kernel_writer::directive_statement(const found_directive& of, const positio
     const auto& name = of.directive->name;
     if (name == "loop") {
         if (m_in_function) return statement(of.body, at);
-        const auto* node = m_tree.find(of.body);
-        if (!node) throw unsupported{of.directive->location, "this loop"};
-        return spread(*node, at);
+        return spread(*m_tree.find(of.body), at);
     }
     if (name == "cache") return;
     if (name == "atomic") return atomic(of, at);

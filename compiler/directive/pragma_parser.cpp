@@ -353,7 +353,7 @@ class reader final : public clang::PragmaHandler {
         if (!read.base) error(read.location, "expected a variable in the clause '" + name + "'");
         while (end < to && m_tokens[end].is(tok::l_square)) {
             const auto behind = behind_bracket(end);
-            if (behind == 0 || behind > to) {
+            if (m_tokens[behind - 1].isNot(tok::r_square)) {
                 error(m_tokens[end].getLocation(), "expected ']'");
                 return read;
             }

@@ -27,6 +27,7 @@ REFUSED = [
     ("#pragma acc parallel 3\n{}", 1, "expected a clause of 'parallel'"),
     ("#pragma acc enter data copyin(a[0:n:2])", 1, "it has one colon"),
     ("#pragma acc enter data copyin(a[0:n", 1, "expected ')'"),
+    ("#pragma acc enter data copyin(a[0:n), a[0:n])", 1, "expected ']'"),
     ("#pragma acc enter data copyin(a[:])", 1, "the section of the pointer 'a' needs a length"),
     ("#pragma acc enter data copyin(x[0:2])", 1, "'x' is no array and no pointer"),
     ("int b[4];\n#pragma acc enter data copyin(b[0:2][0:2])", 2, "'b' has fewer dimensions than sections"),
