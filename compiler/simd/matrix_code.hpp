@@ -23,23 +23,31 @@ class matrix_code {
   public:
     matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element);
 
-    /// To be called for all statements first: of a matrix that is read whole before its rows, the compiler takes the
-    /// rows by shuffles, where a load that repeats a row costs none.
-    void read_rows(const matrix_statement& statement, const matrix_addresses& at);
     /// Reads and computes; nothing is written before store().
-    void compute(const matrix_statement& statement, const matrix_addresses& at);
+    void compute(llvm::ArrayRef<matrix_statement> statements, llvm::ArrayRef<matrix_addresses> at);
     void store();
 
   private:
     using rows = std::array<llvm::Value*, side>;
+
+    /// A statement's target row by row, or by columns: a transpose times a matrix, beside a product of the two the
+    /// other way round, then reads the same rows and repeats the same elements.
+    struct by_lines {
+        const matrix_statement* statement;
+        const matrix_addresses* at;
+        bool columns = false;
+        rows factors{}, lines{};
+    };
 
     llvm::Value* load(llvm::Type* type, llvm::Value* matrix, unsigned row = 0, unsigned column = 0);
     template <typename Source> llvm::Value* permute(llvm::Value* matrix, Source source);
     llvm::Value* add_product(const matrix_statement& statement, llvm::Value* left, llvm::Value* right,
                              llvm::Value* sum);
     llvm::Value* whole(const matrix_statement& statement, const matrix_addresses& at);
-    rows by_rows(const matrix_statement& statement, const matrix_addresses& at);
-    rows transposed(llvm::Value* matrix);
+    void compute_by_lines(llvm::ArrayRef<matrix_statement> statements, llvm::ArrayRef<matrix_addresses> at);
+    llvm::Value* line(const by_lines& work, unsigned index);
+    rows load_rows(llvm::Value* matrix);
+    rows transposed(const rows& matrix);
 
     llvm::IRBuilder<>& m_builder;
     llvm::Type *m_element, *m_row, *m_matrix;

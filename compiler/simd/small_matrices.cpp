@@ -141,8 +141,7 @@ bool work::replace(Loop& loop) {
     }
     builder.SetCurrentDebugLocation(nest->stores.back()->getDebugLoc());
     matrix_code code(builder, nest->element);
-    for (size_t i = 0; i < addresses.size(); ++i) code.read_rows(nest->statements[i], addresses[i]);
-    for (size_t i = 0; i < addresses.size(); ++i) code.compute(nest->statements[i], addresses[i]);
+    code.compute(nest->statements, addresses);
     code.store();
     use_wide_vectors();
     if (overlaps) {

@@ -61,6 +61,24 @@ void pair(float (*restrict c)[4], float (*restrict d)[4], float (*a)[4], float (
         }
 }
 
+// The elements of b are repeated once for both products.
+// wide-LABEL: {{^}}pair_of_doubles:
+// wide-NOT: {1to4}
+// wide-NOT: vfmadd{{[0-9]+}}sd
+// wide: retq
+void pair_of_doubles(double (*restrict c)[4], double (*restrict d)[4], double (*a)[4], double (*b)[4]) {
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) {
+            double x = 0, y = 0;
+            for (int k = 0; k < 4; k++) {
+                x += a[k][i] * b[k][j];
+                y += a[k][i] * b[j][k];
+            }
+            c[i][j] = x;
+            d[j][i] = y;
+        }
+}
+
 void in_place(float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
