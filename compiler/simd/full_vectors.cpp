@@ -59,7 +59,8 @@ class work {
     bool take_long(Loop& loop, const loop_shape& shape);
     short_rows clone_rows(Loop& loop, unsigned longest, unsigned multiple);
     bool take_rows(short_rows& rows, const loop_shape& shape, bool pads);
-    const char* vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors);
+    const char* vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors,
+                               bool repeats = false);
     void take_back_promises();
 
     loop_vectoriser m_vectoriser;
@@ -107,26 +108,38 @@ bool is_independent(const LoopAccessInfo& accesses) {
            !accesses.getRuntimePointerChecking()->Need && accesses.getPSE().getPredicate().isAlwaysTrue();
 }
 
+// Whether some iterations may run once more: what they read is never written. A masked store would do for the last
+// ones, but delays the next load of what lies behind the array.
+bool may_repeat(Loop& loop, const loop_shape& shape, const LoopAccessInfo& accesses) {
+    // For such a loop nobody asked.
+    if (loop.isAnnotatedParallel() || shape.reduces || shape.in_place || !is_independent(accesses)) return false;
+    const auto* dependences = accesses.getDepChecker().getDependences();
+    return dependences && dependences->empty();
+}
+
 // Twice as many as the compiler takes at once: with fewer in a row, its own vector loop gains nothing.
 constexpr unsigned vectors_of_short_rows = 8;
 
-// Whole vectors first, where the vector loop takes several at once, then one masked. Says what became of `loop`.
-const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned masked_width, bool whole_vectors) {
+// Whole vectors first, where the vector loop takes several at once, then one masked, or, if it `repeats`, a whole one
+// that begins earlier. Says what became of `loop`.
+const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors, bool repeats) {
     remainder::promise_independence(loop);
     m_vectoriser.prepare(loop);
-    // Fewer branches than a loop of masked vectors: sums are done when the longest rest would be.
-    const unsigned vectors = !whole_vectors && masked_width == split.width ? split.step / split.width : 1;
-    if (!whole_vectors)
-        return m_vectoriser.vectorise(loop, masked_width, vectors, true) ? ", the rest by a masked step" : nullptr;
+    if (!whole_vectors) {
+        if (!m_vectoriser.vectorise(loop, last_width, 1, true)) return nullptr;
+        return repeats ? ", the rest by a vector that begins earlier" : ", the rest by a masked step";
+    }
     const SCEV* back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
     if (!m_vectoriser.vectorise(loop, split.width, 1, false)) return nullptr;
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     split = find_split(loop, m_vectoriser.loops());
-    Loop* last = split ? remainders.make(split, back_edges, false) : nullptr;
+    Loop* last = split ? remainders.make(split, back_edges, false, 1, repeats ? last_width : 0) : nullptr;
     if (!last) return ", the rest by single vectors";
     m_vectoriser.prepare(*last);
-    return m_vectoriser.vectorise(*last, masked_width, 1, true) ? ", the rest by single vectors and a masked step"
-                                                                : ", the rest by single vectors";
+    if (!m_vectoriser.vectorise(*last, last_width, 1, true)) return ", the rest by single vectors";
+    remainders.continue_in_lanes(split);
+    return repeats ? ", the rest by single vectors, of which the last begins earlier"
+                   : ", the rest by single vectors and a masked step";
 }
 
 short_rows work::clone_rows(Loop& loop, unsigned longest, unsigned multiple) {
@@ -152,7 +165,7 @@ bool work::take_rows(short_rows& rows, const loop_shape& shape, bool pads) {
     }
     const split_loop vectors{nullptr, nullptr, nullptr, nullptr, shape.lanes, vectors_of_short_rows * shape.lanes};
     const bool taken = pads ? m_vectoriser.vectorise(*rows.row, shape.lanes, 1, false)
-                            : vectorise_rest(*rows.row, vectors, shape.lanes, !shape.reduces) != nullptr;
+                            : vectorise_rest(*rows.row, vectors, shape.lanes, true) != nullptr;
     taken ? hoist_masks(rows, m_vectoriser.evolution()) : close_gate(rows);
     return taken;
 }
@@ -170,6 +183,8 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
     // array.
     const bool pads = m_padded && !shape.reduces && !shape.backwards;
     const bool masks = pads || !shape.in_place;
+    const bool repeats = shape.trip_count != 0 && !pads &&
+                         may_repeat(loop, shape, m_vectoriser.accesses().getInfo(loop));
     short_rows rows;
     if (shape.trip_count == 0 && masks && loop.getParentLoop() &&
         is_independent(m_vectoriser.accesses().getInfo(loop))) {
@@ -219,10 +234,12 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
-    Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1);
-    // A sum is folded from lanes to one number after each kind of vector: one kind has to do.
-    const bool whole_vectors = split.step > split.width && !shape.reduces && (left == 0 || left >= split.width);
-    const unsigned masked_width = left != 0 && left < split.width ? sufficient_width(left, split.width) : split.width;
+    const bool whole_vectors = split.step > split.width && (left == 0 || left >= split.width);
+    const unsigned last = left % split.width;
+    const unsigned last_width = last != 0 && (repeats || !whole_vectors) ? sufficient_width(last, split.width)
+                                                                         : split.width;
+    Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1,
+                                 repeats && last && !whole_vectors ? last_width : 0);
     const char* became = nullptr;
     if (rest && pads) {
         remainder::promise_independence(*rest);
@@ -231,7 +248,8 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
                      ? ", the rest by single vectors, the last one into padding"
                      : nullptr;
     } else if (rest) {
-        became = vectorise_rest(*rest, split, masked_width, whole_vectors);
+        became = vectorise_rest(*rest, split, last_width, whole_vectors, repeats && last);
+        if (became && shape.reduces) remainders.continue_in_lanes(split);
     }
     if (became)
         m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became + elsewhere);

@@ -18,7 +18,9 @@
 #include <llvm/Analysis/ValueTracking.h>
 #include <llvm/IR/Dominators.h>
 #include <llvm/IR/Instructions.h>
+#include <llvm/IR/IntrinsicInst.h>
 #include <llvm/IR/Module.h>
+#include <llvm/IR/PatternMatch.h>
 #include <llvm/IR/ValueHandle.h>
 #include <llvm/Transforms/Utils/BasicBlockUtils.h>
 #include <llvm/Transforms/Utils/Cloning.h>
@@ -208,7 +210,24 @@ void remainder::round_up(Loop& loop, unsigned trip_count, unsigned width) {
                ConstantInt::get(Type::getInt32Ty(loop.getHeader()->getContext()), (trip_count - 1) | (width - 1)));
 }
 
-Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_wrap, unsigned multiple) {
+void remainder::begin_earlier(Loop& loop, Value* iterations) {
+    BasicBlock* preheader = loop.getLoopPreheader();
+    IRBuilder<> builder(preheader->getTerminator());
+    for (PHINode& phi : loop.getHeader()->phis()) {
+        InductionDescriptor induction;
+        if (!InductionDescriptor::isInductionPHI(&phi, &loop, &m_evolution, induction)) continue;
+        Value* start = phi.getIncomingValueForBlock(preheader);
+        Type* type = phi.getType()->isPointerTy() ? builder.getInt64Ty() : phi.getType();
+        Value* offset = builder.CreateNeg(
+            builder.CreateMul(builder.CreateZExtOrTrunc(iterations, type),
+                              ConstantInt::get(type, induction.getConstIntStepValue()->getSExtValue(), true)));
+        phi.setIncomingValueForBlock(preheader, phi.getType()->isPointerTy() ? builder.CreatePtrAdd(start, offset)
+                                                                             : builder.CreateAdd(start, offset));
+    }
+}
+
+Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_wrap, unsigned multiple,
+                      unsigned whole) {
     bypass bypass;
     if (!split.scalar->getExitBlock() || !split.scalar->getLoopLatch() || !find_bypass(split, bypass)) return nullptr;
     for (const BasicBlock* block : split.scalar->blocks())
@@ -249,9 +268,79 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
                                     builder.CreateZExtOrTrunc(done, builder.getInt32Ty()));
     left = builder.CreateAnd(left, split.step - 1);
     if (multiple > 1) left = builder.CreateOr(left, multiple - 1);
+    if (whole) {
+        begin_earlier(*rest, builder.CreateSub(builder.getInt32(whole - 1), left));
+        left = builder.getInt32(whole - 1);
+    }
     count_anew(*rest, left);
     if (Loop* around = rest->getParentLoop()) m_evolution.forgetTopmostLoop(around);
     return rest;
+}
+
+namespace {
+
+/// The vectors that `start` becomes lane 0 of, the others being zeros or ones.
+SmallVector<InsertElementInst*, 2> lanes_that_start_at(PHINode& start) {
+    SmallVector<InsertElementInst*, 2> found;
+    for (User* user : start.users()) {
+        auto* lanes = dyn_cast<InsertElementInst>(user);
+        if (lanes && isa<Constant>(lanes->getOperand(0)) && match(lanes->getOperand(2), PatternMatch::m_ZeroInt()))
+            found.push_back(lanes);
+    }
+    return found;
+}
+
+bool folds_lanes(const IntrinsicInst& call) {
+    switch (call.getIntrinsicID()) {
+    case Intrinsic::vector_reduce_add:
+    case Intrinsic::vector_reduce_mul:
+    case Intrinsic::vector_reduce_and:
+    case Intrinsic::vector_reduce_or:
+    case Intrinsic::vector_reduce_xor: return true;
+    case Intrinsic::vector_reduce_fadd:
+    case Intrinsic::vector_reduce_fmul: return call.hasAllowReassoc() && isa<Constant>(call.getArgOperand(0));
+    default: return false;
+    }
+}
+
+} // namespace
+
+void remainder::continue_in_lanes(const split_loop& split) {
+    SmallVector<IntrinsicInst*, 4> folds;
+    for (Instruction& i : *split.middle)
+        if (auto* fold = dyn_cast<IntrinsicInst>(&i); fold && folds_lanes(*fold)) folds.push_back(fold);
+    BasicBlock* edge = nullptr;
+    for (IntrinsicInst* fold : folds) {
+        Value* lanes = fold->getArgOperand(fold->arg_size() - 1);
+        PHINode* sum = nullptr; // what the rest begins with
+        PHINode* after = nullptr; // the sum where nothing is left
+        for (User* user : fold->users())
+            if (auto* phi = dyn_cast<PHINode>(user)) (lanes_that_start_at(*phi).empty() ? after : sum) = phi;
+        if (!sum || !after || !fold->hasNUses(2) || after->getBasicBlockIndex(edge ? edge : split.middle) < 0) continue;
+        const auto starts = lanes_that_start_at(*sum);
+        Value* others = starts.front()->getOperand(0);
+        if (any_of(starts, [&](InsertElementInst* start) {
+                return start->getType() != lanes->getType() || start->getOperand(0) != others;
+            }))
+            continue;
+        auto* continued = PHINode::Create(lanes->getType(), sum->getNumIncomingValues(), "", sum->getIterator());
+        for (unsigned at = 0; at < sum->getNumIncomingValues(); ++at) {
+            BasicBlock* before = sum->getIncomingBlock(at);
+            Value* value = sum->getIncomingValue(at);
+            IRBuilder<> builder(before->getTerminator());
+            continued->addIncoming(value == fold ? lanes : builder.CreateInsertElement(others, value, uint64_t{0}),
+                                   before);
+        }
+        for (InsertElementInst* start : starts) {
+            start->replaceAllUsesWith(continued);
+            start->eraseFromParent();
+        }
+        // Folded where nothing is left, too, but only there.
+        if (!edge) edge = SplitEdge(split.middle, after->getParent(), &m_dominators, &m_loops);
+        auto* last = cast<Instruction>(fold->clone());
+        last->insertBefore(edge->getTerminator());
+        after->setIncomingValueForBlock(edge, last);
+    }
 }
 
 void remainder::promise_independence(Loop& loop) {

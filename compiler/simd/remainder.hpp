@@ -31,9 +31,11 @@ class remainder {
     /// Gives the iterations that `split` leaves, and short runs that never reach the vector loop, a loop of their own
     /// that is known to run less than `step` times. `back_edges` is how often the loop's back edge was taken before it
     /// was split; `may_wrap` if that is not known to be less than its type's largest number. `multiple` rounds its
-    /// iterations up, into padding behind the arrays. Runs for which the vector loop's own checks fail keep the scalar
-    /// loop. Null, and nothing changed, if the form is not known.
-    llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1);
+    /// iterations up, into padding behind the arrays; `whole`, where the loop's length is a constant, lets it begin
+    /// earlier, so that it makes that many iterations, of which the vector loop did the first. Runs for which the
+    /// vector loop's own checks fail keep the scalar loop. Null, and nothing changed, if the form is not known.
+    llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1,
+                     unsigned whole = 0);
 
     /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
     void round_up(llvm::Loop& loop, unsigned trip_count, unsigned width);
@@ -46,6 +48,10 @@ class remainder {
     llvm::Value* advanced(llvm::PHINode& phi, llvm::Loop& loop, llvm::Value* start, llvm::Value* iterations,
                           llvm::IRBuilderBase& builder);
 
+    /// Sums that the vector loop began go on in their lanes, once the rest is vectorised, too: they are folded to a
+    /// number once, not twice.
+    void continue_in_lanes(const split_loop& split);
+
     /// That its iterations do not depend on each other, as the vector loop proved for its width. What the vectoriser
     /// makes of the loop says so, too.
     static void promise_independence(llvm::Loop& loop);
@@ -57,6 +63,7 @@ class remainder {
 
     bool find_bypass(const split_loop& split, bypass& found) const;
     llvm::Loop* clone(const split_loop& split, const bypass& bypass, llvm::Value* keeps_scalar);
+    void begin_earlier(llvm::Loop& loop, llvm::Value* iterations);
     void replace_inductions(llvm::Loop& loop, llvm::PHINode& counter);
 
     llvm::LoopInfo& m_loops;

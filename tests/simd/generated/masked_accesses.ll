@@ -60,12 +60,15 @@ exit:
   ret void
 }
 
-; A sum's rest is one step of several vectors, of which all but the first may lie behind the end. Numbers added in
-; another order may wrap where the program's do not.
+; Numbers added in another order may wrap where the program's do not. They are folded once, whatever the rest is.
 ; avx2-LABEL: @sum(
-; avx2: [[last:%[0-9]+]] = getelementptr i8, ptr %{{[0-9]+}}, i64 96
+; avx2: middle.block:
+; avx2-NOT: @llvm.vector.reduce
+; avx2: br i1
+; avx2: [[last:%[0-9]+]] = getelementptr i32, ptr %{{[0-9]+}}, i64 %{{[0-9]+}}
 ; avx2: @llvm.masked.load.v8i32.p0(ptr [[last]], i32 4,
 ; avx2-NOT: add {{(nuw|nsw).*}}<8 x i32>
+; avx2: @llvm.vector.reduce.add.v8i32
 ; avx2: ret i32
 define i32 @sum(ptr noalias %a, i64 %n) {
 entry:
