@@ -59,6 +59,8 @@ class work {
     bool take_long(Loop& loop, const loop_shape& shape);
     short_rows clone_rows(Loop& loop, unsigned longest, unsigned multiple);
     bool take_rows(short_rows& rows, const loop_shape& shape, bool pads);
+    const char* take_rest(const split_loop& split, const SCEV* back_edges, bool may_wrap, const loop_shape& shape,
+                          bool pads, bool repeats);
     const char* vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors,
                                bool repeats = false);
     void take_back_promises();
@@ -170,6 +172,30 @@ bool work::take_rows(short_rows& rows, const loop_shape& shape, bool pads) {
     return taken;
 }
 
+// What became of the iterations that the vector loop leaves; null if nothing.
+const char* work::take_rest(const split_loop& split, const SCEV* back_edges, bool may_wrap, const loop_shape& shape,
+                            bool pads, bool repeats) {
+    remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
+    const unsigned left = shape.trip_count % split.step;
+    const unsigned last = left % split.width;
+    const bool whole_vectors = split.step > split.width && (left == 0 || left >= split.width);
+    const unsigned last_width = last != 0 && (repeats || !whole_vectors) ? sufficient_width(last, split.width)
+                                                                         : split.width;
+    Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1,
+                                 repeats && last && !whole_vectors ? last_width : 0);
+    if (!rest) return nullptr;
+    if (pads) {
+        remainder::promise_independence(*rest);
+        m_vectoriser.prepare(*rest);
+        return m_vectoriser.vectorise(*rest, split.width, 1, false)
+                   ? ", the rest by single vectors, the last one into padding"
+                   : nullptr;
+    }
+    const char* became = vectorise_rest(*rest, split, last_width, whole_vectors, repeats && last);
+    if (became && shape.reduces) remainders.continue_in_lanes(split);
+    return became;
+}
+
 bool work::take_long(Loop& loop, const loop_shape& shape) {
     if (is_long_by_profile(loop, shape.lanes)) {
         m_report.left(loop, "Profile", "its profile says that it is long, and the rest a small part of it");
@@ -197,8 +223,7 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
                                     m_vectoriser.evolution(), m_vectoriser.dominators());
         if (peeled) {
             m_vectoriser.accesses().clear();
-            m_vectoriser.prepare(*peeled.ahead);
-            m_vectoriser.prepare(loop);
+            for (Loop* each : {peeled.ahead, peeled.behind, &loop}) m_vectoriser.prepare(*each);
             back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
         }
     }
@@ -210,8 +235,10 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
         return peeled || rows;
     }
     if (peeled) {
+        ask_before_vectors(peeled, loop, m_vectoriser.loops(), m_vectoriser.dominators());
         remainder::promise_independence(*peeled.ahead);
         m_vectoriser.vectorise(*peeled.ahead, shape.lanes, 1, true);
+        m_vectoriser.vectorise(*peeled.behind, epilogue::compilers_choice);
     }
     const bool has_rows = rows && take_rows(rows, shape, pads);
     const std::string elsewhere = (Twine(peeled ? ", aligned where it is long" : "") +
@@ -233,24 +260,7 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
         return true;
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
-    remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
-    const bool whole_vectors = split.step > split.width && (left == 0 || left >= split.width);
-    const unsigned last = left % split.width;
-    const unsigned last_width = last != 0 && (repeats || !whole_vectors) ? sufficient_width(last, split.width)
-                                                                         : split.width;
-    Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1,
-                                 repeats && last && !whole_vectors ? last_width : 0);
-    const char* became = nullptr;
-    if (rest && pads) {
-        remainder::promise_independence(*rest);
-        m_vectoriser.prepare(*rest);
-        became = m_vectoriser.vectorise(*rest, split.width, 1, false)
-                     ? ", the rest by single vectors, the last one into padding"
-                     : nullptr;
-    } else if (rest) {
-        became = vectorise_rest(*rest, split, last_width, whole_vectors, repeats && last);
-        if (became && shape.reduces) remainders.continue_in_lanes(split);
-    }
+    const char* became = take_rest(split, back_edges, may_wrap, shape, pads, repeats);
     if (became)
         m_report.done(loop, "Remainder", Twine("vectors of ") + vectors + became + elsewhere);
     else

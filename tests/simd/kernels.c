@@ -42,6 +42,11 @@
         MAYBE_ALIASED(T);                                                                                              \
         while (n-- > 0) *c++ = *a++ * *b++;                                                                            \
     }                                                                                                                  \
+    KERNEL(two_loops_##T) {                                                                                            \
+        RESTRICTED(T);                                                                                                 \
+        for (long i = 0; i < n; ++i) c[i] = a[i] + b[i];                                                               \
+        for (long i = 0; i < n; ++i) c[i] = c[i] * 3 - a[i];                                                           \
+    }                                                                                                                  \
     KERNEL(copy_down_##T) {                                                                                            \
         MAYBE_ALIASED(T);                                                                                              \
         unsigned left = (unsigned)n;                                                                                   \
@@ -315,14 +320,14 @@
 
 #define RUN_TIME_ROW(T)                                                                                                \
     ROW(add_##T, T), ROW(add_int_counter_##T, T), ROW(add_unsigned_counter_##T, T), ROW(add_byte_counter_##T, T),      \
-        ROW(from_two_##T, T), ROW(walk_##T, T), ROW(copy_down_##T, T), ROW(at_least_once_##T, T),                      \
-        ROW(scale_in_place_##T, T), ROW(in_place_alone_##T, T), ROW(overlapping_##T, T), ROW(distance_sixteen_##T, T), \
-        ROW(distance_five_##T, T), ROW(reversed_##T, T), ROW(downwards_##T, T), ROW(condition_##T, T),                 \
-        ROW(either_##T, T), ROW(neighbours_##T, T), ROW(one_factor_##T, T), ROW(constant_##T, T), ROW(counted_##T, T), \
-        ROW(halves_##T, T), ROW(every_third_##T, T), ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T), \
-        ROW(largest_##T, T), ROW(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T),                        \
-        ROW(index_after_##T, T), ROW(until_##T, T), ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T),        \
-        ROW(five_rows_##T, T), ROW(sum_of_rows_##T, T),
+        ROW(from_two_##T, T), ROW(walk_##T, T), ROW(two_loops_##T, T), ROW(copy_down_##T, T),                          \
+        ROW(at_least_once_##T, T), ROW(scale_in_place_##T, T), ROW(in_place_alone_##T, T), ROW(overlapping_##T, T),    \
+        ROW(distance_sixteen_##T, T), ROW(distance_five_##T, T), ROW(reversed_##T, T), ROW(downwards_##T, T),          \
+        ROW(condition_##T, T), ROW(either_##T, T), ROW(neighbours_##T, T), ROW(one_factor_##T, T),                     \
+        ROW(constant_##T, T), ROW(counted_##T, T), ROW(halves_##T, T), ROW(every_third_##T, T),                        \
+        ROW(two_stores_##T, T), ROW(sum_##T, T), ROW(product_sum_##T, T), ROW(largest_##T, T),                         \
+        ROW(conditional_sum_##T, T), ROW(last_##T, T), ROW(before_##T, T), ROW(index_after_##T, T), ROW(until_##T, T), \
+        ROW(volatile_##T, T), ROW(atomic_##T, T), ROW(rows_##T, T), ROW(five_rows_##T, T), ROW(sum_of_rows_##T, T),
 #define INTEGER_ROW(T) ROW(bits_##T, T), ROW(divide_##T, T), ROW(shift_##T, T),
 #define FLOATING_ROW(T) ROW(root_##T, T), ROW(divide_##T, T), ROW(call_##T, T),
 #define MIXED_ROW(T, U)                                                                                                \

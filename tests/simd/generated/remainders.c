@@ -49,14 +49,40 @@ float sum(const float *y, int n) {
     return x;
 }
 
-// Long and not aligned: a masked step ahead.
+// Long and not aligned: a masked step ahead. Who has not even the compiler's vectors to run is not asked.
 // wide-LABEL: {{^}}aligned:
-// wide: cmpq $-385,
+// wide: cmpq $64, %rdx
+// wide: cmpq $-384,
+// wide: testb $63, %dil
+// wide: vmovups %zmm0, (%rdi) {%k1}
 // wide-NOT: vsubss
 // wide: retq
 void aligned(float *restrict c, const float *a, long n) {
     for (long i = 0; i < n; i++)
         c[i] = a[i] - 1;
+}
+
+// Of a length that is known, the last vector begins earlier: no mask.
+// wide-LABEL: {{^}}of_constant_length:
+// wide-NOT: %k
+// wide: vmovups %zmm{{[0-9]+}}, 956(%rdi)
+// wide-NOT: %k
+// wide: retq
+// avx2-LABEL: {{^}}of_constant_length:
+// avx2-NOT: vmaskmov
+// avx2: retq
+void of_constant_length(float *restrict c, const float *a) {
+    for (int i = 0; i < 255; i++)
+        c[i] = a[i] + 3;
+}
+
+// What it would read again, it has written.
+// wide-LABEL: {{^}}not_twice:
+// wide: {%k{{[0-9]}}}
+// wide: retq
+void not_twice(float *a) {
+    for (int i = 0; i < 255; i++)
+        a[i] = a[i + 1] + 3;
 }
 
 // wide-LABEL: {{^}}last:

@@ -58,12 +58,12 @@ float strict_sum(const float *y) {
 
 // Rows of one length, known at run time: short ones have a nest of their own, whose mask is made before it.
 // wide-LABEL: {{^}}rows_of_one_length:
-// wide: cmpq $129, %
+// wide: cmpq $128, %
 // wide: cmpl $7, %
 // wide: vpcmp{{.*}}ymm{{.*}}, %k1
-// wide: vmovups %ymm{{[0-9]+}}, (%rdi) {%k1}
+// wide: vmovups %ymm{{[0-9]+}}, (%r{{[a-z0-9]+}}) {%k1}
 // wide-NOT: vpcmp
-// wide: vmovups %ymm{{[0-9]+}}, 3840(%rdi) {%k1}
+// wide: vmovups %ymm{{[0-9]+}}, 3840(%r{{[a-z0-9]+}}) {%k1}
 // wide: retq
 void rows_of_one_length(float *restrict c, const float *a, const float *b, long n) {
     for (int r = 0; r < 16; r++)
