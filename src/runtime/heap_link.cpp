@@ -22,7 +22,7 @@ constexpr auto longest_wait = std::chrono::seconds(5);
 constexpr auto between_looks = std::chrono::microseconds(200);
 
 /// What puts and gets share: their turn, and what shared memory has of the words that they move.
-class linked_endpoint : public transfer::endpoint, public endpoints::window_end {
+class linked_endpoint : public transfer::endpoint, protected transfer::waiting_end, public endpoints::window_end {
   public:
     linked_endpoint(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
                     const endpoints::heap_location& where, std::size_t bytes, in_order order = in_order::yes)
@@ -132,8 +132,8 @@ class linked_put final : public linked_endpoint, transfer::copying_target, trans
         : linked_endpoint(std::move(server), std::move(link), where, bytes), m_then(then) {}
 
     [[nodiscard]] transfer::abilities offers() override {
-        if (home() == nullptr) return {};
-        return {.copies = this, .arrives = this};
+        if (home() == nullptr) return {.waits = this};
+        return {.waits = this, .copies = this, .arrives = this};
     }
 
     [[nodiscard]] bool takes_from(const endpoint& source) const override {
@@ -188,7 +188,7 @@ class linked_get final : public linked_endpoint, transfer::window_source {
   public:
     using linked_endpoint::linked_endpoint;
 
-    [[nodiscard]] transfer::abilities offers() override { return {.leaves = this}; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this, .leaves = this}; }
 
     [[nodiscard]] bool reaches(const transfer::device_name& device) const override {
         return device.is_known && device.uuid == link().device();

@@ -19,7 +19,7 @@ using transfer::step;
 
 /// Asks, in the order of the heap's operations, and opens with the answer: what was in the word before, if that was
 /// asked for.
-class asked_endpoint final : public transfer::endpoint {
+class asked_endpoint final : public transfer::endpoint, transfer::waiting_end {
   public:
     asked_endpoint(const std::shared_ptr<heap_server>& server, int pe, const heap_message& request, std::string name,
                    in_order order = in_order::yes)
@@ -35,6 +35,8 @@ class asked_endpoint final : public transfer::endpoint {
     }
     [[nodiscard]] std::string name() const override { return m_name; }
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
+
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void enqueued() override {
         if (m_turn) m_turn->join();
@@ -99,7 +101,7 @@ class asked_endpoint final : public transfer::endpoint {
     step* m_opening = nullptr;
 };
 
-class served_wait final : public transfer::endpoint, private endpoints::heap_waiter {
+class served_wait final : public transfer::endpoint, transfer::waiting_end, private endpoints::heap_waiter {
   public:
     served_wait(std::shared_ptr<heap_server> server, const endpoints::awaited_word& what)
         : m_server(std::move(server)), m_what(what) {}
@@ -109,6 +111,7 @@ class served_wait final : public transfer::endpoint, private endpoints::heap_wai
         return {.kind = transfer::medium::host, .has_memory = true};
     }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
     [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;

@@ -104,6 +104,23 @@ struct open_request {
     other_end other;
 };
 
+/// An end that does something before it is open, or may have to wait for others.
+class waiting_end {
+  public:
+    /// The transfer was enqueued. Called in the order of enqueue: what is ordered takes its turn here.
+    virtual void enqueued() {}
+    /// The transfer ends without having been opened.
+    virtual void abandoned() {}
+    /// Interrupts an open(), read() or write() that waits for another process. Its step still finishes.
+    virtual void cancel() {}
+    /// Who outside this process has to act before the transfer can end, as "rank 1 to receive with tag 5"; the same at
+    /// any time. Empty: nobody.
+    [[nodiscard]] virtual std::string partner() const { return {}; }
+
+  protected:
+    ~waiting_end() = default;
+};
+
 /// A source that may be opened, and have one block read, before the gates of the command are open. A source that sets
 /// the size of the transfer is read ahead only if one block is all. If it is abandoned, it takes that block back.
 class early_source {
@@ -188,6 +205,8 @@ class message_end {
   public:
     /// The message, for the timeline. Valid from the meeting with the other rank until close().
     [[nodiscard]] virtual message_identity message_moved() const = 0;
+    /// True if a source's bytes travel through memory that both processes have mapped. Valid after allocator().
+    [[nodiscard]] virtual bool shares_memory() const { return false; }
 
   protected:
     ~message_end() = default;
@@ -195,6 +214,7 @@ class message_end {
 
 /// Abilities that only some endpoints have; null: it lacks this one. They live as long as the endpoint.
 struct abilities {
+    waiting_end* waits = nullptr;
     early_source* early = nullptr;
     copying_target* copies = nullptr;
     lending_target* lends = nullptr;
@@ -203,10 +223,11 @@ struct abilities {
     message_end* message = nullptr;
 };
 
-/// One side of a flow. Every function is called on the engine's thread. Its life begins with enqueued(). Then comes
-/// abandoned(), or: open(), prepare() once there is memory for a block, read() or write() for each block, close().
-/// Every open() that succeeded is followed by close(); one that failed cleans up after itself. A source that reads
-/// ahead may be opened, prepared and read once while the command is gated, and may be abandoned after that.
+/// One side of a flow. Every function, those of the abilities too, is called on the engine's thread. Its life: open(),
+/// prepare() once there is memory for a block, read() or write() for each block, close(). A waiting_end hears of the
+/// enqueue before, and of a transfer that is abandoned instead. Every open() that succeeded is followed by close(); one
+/// that failed cleans up after itself. A source that reads ahead may be opened, prepared and read once while the
+/// command is gated, and may be abandoned after that.
 class endpoint {
   public:
     virtual ~endpoint() = default;
@@ -218,16 +239,6 @@ class endpoint {
 
     /// For error texts: "input.dat", "rank 3".
     [[nodiscard]] virtual std::string name() const = 0;
-
-    /// Who outside this process has to act before the transfer can end, as "rank 1 to receive with tag 5"; the same at
-    /// any time. Empty: nobody.
-    [[nodiscard]] virtual std::string partner() const { return {}; }
-
-    /// The transfer was enqueued. Called in the order of enqueue: what is ordered takes its turn here.
-    virtual void enqueued() {}
-
-    /// The transfer ends without having been opened.
-    virtual void abandoned() {}
 
     /// Finishes with the bytes of the transfer: request.bytes, or fewer for a shorter message.
     virtual void open(const open_request& request, step& done) { done.finish({request.bytes, {}}); }
@@ -255,12 +266,6 @@ class endpoint {
         (void)offset;
         done.finish({block.size(), {}});
     }
-
-    /// True if a source's bytes travel through memory that both processes have mapped. Valid after allocator().
-    [[nodiscard]] virtual bool shares_memory() const { return false; }
-
-    /// Interrupts an open(), read() or write() that waits for another process. Its step still finishes.
-    virtual void cancel() {}
 
     /// `moved` bytes from the start are in the target. `error` says why not all are.
     virtual void close(std::size_t moved, const failure& error, step& done) {

@@ -14,6 +14,10 @@ namespace {
 /// What the engine's thread moves of one transfer before it looks after the others.
 constexpr std::size_t most_at_once = std::size_t{1} << 20;
 
+void interrupt(const abilities& end) {
+    if (end.waits != nullptr) end.waits->cancel();
+}
+
 } // namespace
 
 flow::flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes)
@@ -31,13 +35,13 @@ void flow::step_finished() {
 }
 
 void flow::enqueued() {
-    m_source->enqueued();
-    m_target->enqueued();
+    for (auto* const end : {m_source_can.waits, m_target_can.waits})
+        if (end != nullptr) end->enqueued();
 }
 
 void flow::abandon() {
-    m_source->abandoned();
-    m_target->abandoned();
+    for (auto* const end : {m_source_can.waits, m_target_can.waits})
+        if (end != nullptr) end->abandoned();
     m_stage = stage::finished;
 }
 
@@ -257,8 +261,8 @@ void flow::cancel(const failure& reason) {
     }
     m_end = std::min(m_end, m_next_offset);
     if (m_stage == stage::waiting) return;
-    m_source->cancel();
-    m_target->cancel();
+    interrupt(m_source_can);
+    interrupt(m_target_can);
     m_owner->flow_ready();
 }
 
@@ -288,7 +292,7 @@ void flow::source_opened() {
     m_trace.opened(side::source, m_bytes, static_cast<bool>(result.error));
     if (result.error) {
         fail(result.error, 0);
-        if (m_target_step.pending()) m_target->cancel();
+        if (m_target_step.pending()) interrupt(m_target_can);
     } else {
         m_source_opened = true;
         if (m_plan->map_source) m_timer.end_map(side::source);
@@ -309,7 +313,7 @@ void flow::advance_opening() {
         m_trace.opened(side::target, m_bytes, static_cast<bool>(result.error));
         if (result.error) {
             fail(result.error, 0);
-            if (m_source_step.pending()) m_source->cancel();
+            if (m_source_step.pending()) interrupt(m_source_can);
         } else {
             m_target_opened = true;
             if (m_plan->map_target) m_timer.end_map(side::target);
@@ -357,7 +361,7 @@ void flow::advance_securing() {
         if (quiet()) begin_closing();
         return;
     }
-    if (m_plan->window && !m_carried.is_shared && !m_source->shares_memory()) {
+    if (m_plan->window && !shares_memory()) {
         m_plan->window = false;
         m_plan->strategy = m_plan->without_window;
     }
@@ -368,6 +372,16 @@ void flow::advance_securing() {
     if (has_fixed_blocks || m_bytes <= m_block_bytes || m_first_block_bytes > m_block_bytes)
         m_first_block_bytes = m_block_bytes;
     m_stage = stage::running;
+}
+
+bool flow::shares_memory() const {
+    return m_carried.is_shared || (m_source_can.message != nullptr && m_source_can.message->shares_memory());
+}
+
+std::string flow::partner() const {
+    for (const auto* const end : {m_source_can.waits, m_target_can.waits})
+        if (auto who = end != nullptr ? end->partner() : std::string(); !who.empty()) return who;
+    return {};
 }
 
 void flow::prepare_source() {
@@ -555,8 +569,8 @@ void flow::begin_closing() {
         m_target_step.begin();
         if (m_plan->map_target) m_timer.begin_map(side::target);
         m_target->close(moved(), m_failure, m_target_step);
-    } else if (!m_target_asked) {
-        m_target->abandoned();
+    } else if (!m_target_asked && m_target_can.waits != nullptr) {
+        m_target_can.waits->abandoned();
     }
     if (m_source_opened) {
         m_source_step.begin();

@@ -75,10 +75,9 @@ class flow final : private step_owner {
     [[nodiscard]] std::size_t moved() const { return m_moved.load(std::memory_order_relaxed); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     /// Who else has to act for one of its ends; empty: nobody.
-    [[nodiscard]] std::string partner() const {
-        auto of_source = m_source->partner();
-        return of_source.empty() ? m_target->partner() : of_source;
-    }
+    [[nodiscard]] std::string partner() const;
+    /// Its blocks are in memory that two processes share. Since there is a carrier.
+    [[nodiscard]] bool shares_memory() const;
 
   private:
     friend class flow_review;

@@ -14,14 +14,12 @@ constexpr double longest_of_a_link = 4;
 
 } // namespace
 
-bool flow_review::shared_memory() const { return m_flow.m_carried.is_shared || m_flow.m_source->shares_memory(); }
-
 void flow_review::teach(tuner& pupil, bool was_alone) const {
     const auto& chosen = m_flow.m_plan;
     if (!chosen || m_flow.m_failure || chosen->direct || m_flow.m_ahead || m_flow.m_early) return;
     const auto &source = m_flow.m_source_traits, &target = m_flow.m_target_traits;
     if (chosen->device_window && (source.in_window || target.in_window)) return;
-    const bool shares = shared_memory();
+    const bool shares = m_flow.shares_memory();
     const auto samples = [&](side where, bool is_mapped) {
         return is_mapped ? m_flow.m_timer.map_sample(where, m_flow.m_bytes) : m_flow.m_timer.samples(where);
     };

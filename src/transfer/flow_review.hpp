@@ -25,7 +25,6 @@ class flow_review {
 
   private:
     void teach_link(tuner& pupil) const;
-    [[nodiscard]] bool shared_memory() const;
     [[nodiscard]] route way() const { return {m_flow.m_source_traits, m_flow.m_target_traits, m_flow.m_bytes}; }
 
     const flow& m_flow;

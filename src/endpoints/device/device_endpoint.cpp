@@ -20,13 +20,13 @@ using transfer::medium;
 using transfer::step;
 
 /// What ranges and boxes have in common: the link to the device and the end of a command.
-class device_endpoint : public transfer::endpoint, protected transfer::window_source {
+class device_endpoint : public transfer::endpoint, protected transfer::waiting_end, protected transfer::window_source {
   public:
     device_endpoint(device_services services, buffer_location location, device_order order)
         : m_services(services), m_location(std::move(location)), m_order(std::move(order)) {}
 
     [[nodiscard]] std::string name() const override { return "device buffer"; }
-    [[nodiscard]] transfer::abilities offers() override { return {.leaves = this}; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this, .leaves = this}; }
 
     [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
     allocator(const std::shared_ptr<transfer::staging_allocator>&) override {
@@ -135,7 +135,7 @@ class range_endpoint final : public device_endpoint,
     }
 
     [[nodiscard]] transfer::abilities offers() override {
-        return {.early = this, .copies = this, .leaves = this, .arrives = this};
+        return {.waits = this, .early = this, .copies = this, .leaves = this, .arrives = this};
     }
 
     [[nodiscard]] endpoint_traits traits() const override {

@@ -24,7 +24,7 @@ transfer::turn_key key_of(const struct stat& facts) {
 }
 
 /// One transfer after the other, so that the bytes of each lie together.
-class append_endpoint final : public transfer::endpoint {
+class append_endpoint final : public transfer::endpoint, transfer::waiting_end {
   public:
     append_endpoint(file_services services, descriptor fd, const struct stat& facts, std::size_t bytes)
         : m_services(services), m_fd(std::move(fd)), m_range{m_fd.get(), -1, bytes}, m_origin{this, facts.st_dev},
@@ -35,6 +35,8 @@ class append_endpoint final : public transfer::endpoint {
             .kind = transfer::medium::file, .ordered = true, .in_flight = 1, .largest_block = std::size_t{16} << 20};
     }
     [[nodiscard]] std::string name() const override { return m_fd.get() < 0 ? m_name : known_file_name(m_fd.get()); }
+
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void abandoned() override { m_turn.leave(); }
 

@@ -31,13 +31,15 @@ outcome stream_failure(const char* what, std::FILE* file, int error) {
 }
 
 /// What both kinds have in common: commands on one stream take effect one after the other.
-class stdio_endpoint : public transfer::endpoint {
+class stdio_endpoint : public transfer::endpoint, transfer::waiting_end {
   public:
     stdio_endpoint(file_services services, std::FILE* file, access mode)
         : m_services(services), m_file(file), m_mode(mode),
           m_turn(services.turns, {reinterpret_cast<std::uintptr_t>(file), 0, 0}) {}
 
     [[nodiscard]] std::string name() const override { return known_file_name(::fileno(m_file)); }
+
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void enqueued() override { m_turn.join(); }
     void abandoned() override { m_turn.leave(); }

@@ -8,7 +8,7 @@ namespace causeway::endpoints {
 
 namespace {
 
-class operation_endpoint final : public transfer::endpoint, private comm::operation {
+class operation_endpoint final : public transfer::endpoint, transfer::waiting_end, private comm::operation {
   public:
     operation_endpoint(messenger& talk, std::function<void(comm::operation&)> begin)
         : m_talk(talk), m_begin(std::move(begin)) {}
@@ -17,6 +17,7 @@ class operation_endpoint final : public transfer::endpoint, private comm::operat
         return {.kind = transfer::medium::host, .has_memory = true};
     }
     [[nodiscard]] std::string name() const override { return "MPI request"; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void open(const transfer::open_request&, transfer::step& done) override {
         m_interest.emplace(m_talk);

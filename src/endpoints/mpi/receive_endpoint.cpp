@@ -15,6 +15,7 @@ namespace {
 using transfer::step;
 
 class receive_endpoint final : public transfer::endpoint,
+                               transfer::waiting_end,
                                transfer::early_source,
                                transfer::window_source,
                                transfer::message_end,
@@ -47,7 +48,9 @@ class receive_endpoint final : public transfer::endpoint,
         const auto tag = m_tag == any_tag ? "any tag" : "tag " + std::to_string(m_tag);
         return sender + " to send with " + tag;
     }
-    [[nodiscard]] transfer::abilities offers() override { return {.early = this, .leaves = this, .message = this}; }
+    [[nodiscard]] transfer::abilities offers() override {
+        return {.waits = this, .early = this, .leaves = this, .message = this};
+    }
     [[nodiscard]] std::size_t block_limit() const override {
         return m_message.eager ? m_message.bytes : m_message.block_bytes;
     }

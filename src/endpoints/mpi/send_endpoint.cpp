@@ -17,6 +17,7 @@ namespace {
 using transfer::step;
 
 class send_endpoint final : public transfer::endpoint,
+                            transfer::waiting_end,
                             transfer::lending_target,
                             transfer::window_target,
                             transfer::message_end,
@@ -43,7 +44,9 @@ class send_endpoint final : public transfer::endpoint,
     [[nodiscard]] std::string partner() const override {
         return name() + " to receive with tag " + std::to_string(m_tag);
     }
-    [[nodiscard]] transfer::abilities offers() override { return {.lends = this, .arrives = this, .message = this}; }
+    [[nodiscard]] transfer::abilities offers() override {
+        return {.waits = this, .lends = this, .arrives = this, .message = this};
+    }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
 
     /// Of the devices that the other rank has shown windows of; which of them it receives with, its answer says.

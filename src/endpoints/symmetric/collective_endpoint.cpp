@@ -16,7 +16,7 @@ using transfer::endpoint_traits;
 using transfer::medium;
 using transfer::step;
 
-class gathered_source final : public transfer::endpoint, private transfer::step_owner {
+class gathered_source final : public transfer::endpoint, transfer::waiting_end, private transfer::step_owner {
   public:
     gathered_source(std::shared_ptr<heap> of, collective what)
         : m_heap(std::move(of)), m_what(std::move(what)),
@@ -28,6 +28,7 @@ class gathered_source final : public transfer::endpoint, private transfer::step_
         return {.kind = medium::host, .sets_size = true, .largest_block = transfer::route::largest_of_caches};
     }
     [[nodiscard]] std::string name() const override { return m_what.purpose.name; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
     [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
 
     void enqueued() override { m_turn->join(); }

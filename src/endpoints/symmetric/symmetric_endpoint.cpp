@@ -29,10 +29,12 @@ void send(const heap_signal& signal, const heap& of, int pe) {
 }
 
 /// One that takes its turn among the operations of its heap.
-class ordered_endpoint : public transfer::endpoint {
+class ordered_endpoint : public transfer::endpoint, transfer::waiting_end {
   public:
     ordered_endpoint(std::shared_ptr<heap> of, operation_order::kind kind)
         : m_heap(std::move(of)), m_turn(m_heap->order(), kind) {}
+
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void enqueued() override { m_turn.join(); }
     void abandoned() override { m_turn.leave(); }
@@ -184,7 +186,7 @@ class atomic_source final : public ordered_endpoint {
     std::array<std::byte, 8> m_before{};
 };
 
-class word_wait final : public transfer::endpoint, private heap_waiter {
+class word_wait final : public transfer::endpoint, transfer::waiting_end, private heap_waiter {
   public:
     word_wait(std::shared_ptr<heap> of, const awaited_word& what) : m_heap(std::move(of)), m_what(what) {}
     ~word_wait() override {
@@ -193,6 +195,7 @@ class word_wait final : public transfer::endpoint, private heap_waiter {
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
     [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
 
     void open(const transfer::open_request&, step& done) override {
@@ -249,13 +252,14 @@ class fence_endpoint final : public ordered_endpoint {
     fence_kind m_kind;
 };
 
-class meeting_endpoint final : public transfer::endpoint {
+class meeting_endpoint final : public transfer::endpoint, transfer::waiting_end {
   public:
     meeting_endpoint(const std::shared_ptr<heap>& of, const meeting_purpose& purpose)
         : m_turn(std::make_shared<meeting_turn>(of, purpose)), m_name(purpose.name) {}
 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return m_name; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
     [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }

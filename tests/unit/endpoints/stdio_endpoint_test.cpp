@@ -25,7 +25,7 @@ class stdio_endpoint : public testing::Test {
     }
     std::unique_ptr<transfer::endpoint> open_stream(endpoints::access mode) {
         auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), mode);
-        made->enqueued();
+        made->offers().waits->enqueued();
         made->open({.bytes = 4, .block_bytes = 4, .is_source = mode == endpoints::access::read}, m_opened.work);
         return made;
     }
@@ -95,7 +95,7 @@ TEST_F(stdio_endpoint, does_not_blame_an_older_error_for_a_stream_that_says_noth
         const bool reads = mode == endpoints::access::read;
         m_stream.reset(::fopencookie(nullptr, reads ? "r" : "w", silent));
         const auto made = endpoints::make_stdio_endpoint(m_services, m_stream.get(), mode);
-        made->enqueued();
+        made->offers().waits->enqueued();
         waiter opened, moved, ended;
         opened.work.begin();
         made->open({.bytes = 4, .block_bytes = 4, .is_source = reads}, opened.work);

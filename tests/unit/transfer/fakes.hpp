@@ -52,7 +52,7 @@ struct fault_plan {
 };
 
 /// Bytes in a vector, behind an endpoint whose every step waits for the test.
-class fake_endpoint final : public endpoint, lending_target, window_source {
+class fake_endpoint final : public endpoint, waiting_end, lending_target, window_source {
   public:
     struct life {
         int enqueued = 0, abandoned = 0, opened = 0, prepared = 0, closed = 0, cancelled = 0;
@@ -75,7 +75,7 @@ class fake_endpoint final : public endpoint, lending_target, window_source {
         return told;
     }
     [[nodiscard]] std::string name() const override { return "fake"; }
-    [[nodiscard]] abilities offers() override { return {.lends = this, .leaves = this}; }
+    [[nodiscard]] abilities offers() override { return {.waits = this, .lends = this, .leaves = this}; }
     [[nodiscard]] std::size_t block_limit() const override { return m_block_limit; }
     void set_size_at_open(std::size_t bytes) {
         m_sets_size = true;

@@ -54,11 +54,13 @@ class told_gate final : public gate {
 };
 
 /// A message whose blocks come in memory that both processes have mapped, or do not.
-class incoming_message final : public endpoint {
+class incoming_message final : public endpoint, message_end {
   public:
     explicit incoming_message(bool is_shared) : m_is_shared(is_shared) {}
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::rank, .resource = "node"}; }
     [[nodiscard]] std::string name() const override { return "rank 1"; }
+    [[nodiscard]] abilities offers() override { return {.message = this}; }
+    [[nodiscard]] message_identity message_moved() const override { return {}; }
     [[nodiscard]] bool shares_memory() const override { return m_is_shared; }
 
   private:

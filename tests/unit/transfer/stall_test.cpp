@@ -11,11 +11,12 @@ using namespace std::chrono_literals;
 namespace {
 
 /// Never opens by itself.
-class missing_peer final : public endpoint {
+class missing_peer final : public endpoint, waiting_end {
   public:
     explicit missing_peer(std::string partner) : m_partner(std::move(partner)) {}
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::rank, .sets_size = true}; }
     [[nodiscard]] std::string name() const override { return "rank 1"; }
+    [[nodiscard]] abilities offers() override { return {.waits = this}; }
     [[nodiscard]] std::string partner() const override { return m_partner; }
     void open(const open_request&, step& done) override { m_open = &done; }
     void cancel() override {
