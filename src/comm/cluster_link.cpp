@@ -141,15 +141,20 @@ cluster_link::cluster_link(const cluster_calls& platform, bool is_mpi_ours) : m_
 
 void cluster_link::hear_farewells() {
     for (;;) {
-        if (m_farewell == MPI_REQUEST_NULL)
-            check(MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &m_farewell));
-        int done = 0;
-        MPI_Status from;
-        check(MPI_Test(&m_farewell, &done, &from));
-        if (done == 0) return;
-        if (m_heard.leaves) m_left.push_back({from.MPI_SOURCE, m_heard.at});
-        m_platform.compare(from.MPI_SOURCE, m_heard.account.data());
+        if (m_sayings.size() == 0) {
+            MPI_Request next = MPI_REQUEST_NULL;
+            check(MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &next));
+            m_sayings.add(next, m_hearing);
+        }
+        if (!m_sayings.poll()) return;
     }
+}
+
+void cluster_link::hearing::over(const arrival& result) {
+    if (result.cancelled) return;
+    if (result.error) link.give_up_for(result.error);
+    if (link.m_heard.leaves) link.m_left.push_back({result.source, link.m_heard.at});
+    link.m_platform.compare(result.source, link.m_heard.account.data());
 }
 
 std::set<int> cluster_link::listeners() const {
@@ -189,9 +194,8 @@ void cluster_link::hear_last() {
 }
 
 void cluster_link::hear_no_more() {
-    if (m_farewell == MPI_REQUEST_NULL) return;
-    MPI_Cancel(&m_farewell);
-    MPI_Wait(&m_farewell, MPI_STATUS_IGNORE);
+    m_sayings.cancel(m_hearing);
+    for (patience patient; m_sayings.size() != 0; patient.pause()) m_sayings.poll();
 }
 
 void cluster_link::look_for_leavers(bool is_quiet) {
@@ -215,12 +219,14 @@ void cluster_link::look_for_leavers(bool is_quiet) {
 
 void cluster_link::wait(MPI_Request request) {
     ++m_met;
-    patience patient;
-    for (int done = 0;;) {
-        check(MPI_Test(&request, &done, MPI_STATUS_IGNORE));
-        if (done != 0) return;
-        patient.pause();
-    }
+    struct awaited final : operation {
+        void over(const arrival& result) override { error = result.error; }
+        failure error;
+    } collective;
+    request_set under_way;
+    under_way.watch(request, collective);
+    for (patience patient; under_way.size() != 0 && !under_way.poll();) patient.pause();
+    if (collective.error) give_up_for(collective.error);
 }
 
 void cluster_link::require_open() {
@@ -278,12 +284,12 @@ void cluster_link::give_up(const char* why) {
     std::_Exit(1);
 }
 
+void cluster_link::give_up_for(const failure& error) {
+    give_up(("a message of the platform: " + error.message).c_str());
+}
+
 void cluster_link::check(int code) {
-    if (code == MPI_SUCCESS) return;
-    char text[MPI_MAX_ERROR_STRING] = "";
-    int length = 0;
-    MPI_Error_string(code, text, &length);
-    give_up((std::string("a message of the platform: ") + text).c_str());
+    if (code != MPI_SUCCESS) give_up_for(mpi_failure("MPI", code));
 }
 
 void cluster_link::add(const message& added) {
@@ -308,7 +314,7 @@ void cluster_link::start(moving& next) {
 
 void cluster_link::moving::over(const arrival& result) {
     if (result.too_long) rest.over(rest.data, false);
-    if (result.error) link.give_up(("a message of the platform: " + result.error.message).c_str());
+    if (result.error) link.give_up_for(result.error);
     if (rest.size > piece) {
         rest.bytes = static_cast<char*>(rest.bytes) + piece;
         rest.size -= piece;

@@ -79,6 +79,7 @@ class cluster_link {
     void run();
     void start(moving& next);
     void wait(MPI_Request request);
+    [[noreturn]] void give_up_for(const failure& error);
     void check(int code);
     /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
     void look_for_leavers(bool is_quiet);
@@ -118,7 +119,13 @@ class cluster_link {
     std::atomic<bool> m_stands{false};
 
     // The thread's own, and of those who come after it.
-    MPI_Request m_farewell = MPI_REQUEST_NULL;
+    struct hearing final : operation {
+        explicit hearing(cluster_link& of) : link(of) {}
+        void over(const arrival& result) override;
+        cluster_link& link;
+    };
+    hearing m_hearing{*this};
+    request_set m_sayings; ///< the next one that comes
     saying m_heard;
     std::list<saying> m_said; // live as long as the process
     progress m_seen; ///< of this rank, at the last look
