@@ -74,7 +74,7 @@ void open_windows(const rank_device& own, cl_command_queue on, int rank) {
 } // namespace
 
 int main(int argc, char** argv) {
-    alarm(60);
+    alarm(200); // a busy machine takes long to make the buffers
     int provided = MPI_THREAD_SINGLE;
     int rank = 0;
     int ranks = 0;

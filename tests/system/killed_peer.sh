@@ -50,12 +50,12 @@ expect_nothing_left() {
 }
 
 # The launcher's own status says that rank 1 was killed: the survivor's verdict counts.
-timeout 100 $mpirun $common $recovery -n 2 "$@" >"$output" 2>&1
+timeout 210 $mpirun $common $recovery -n 2 "$@" >"$output" 2>&1
 cat "$output"
 grep -q '^verdict: passed$' "$output" || { echo "FAILED: no good verdict with recovery"; failed=1; }
 expect_nothing_left "with recovery"
 
-timeout 100 $mpirun $common -n 2 "$program" >"$output" 2>&1
+timeout 210 $mpirun $common -n 2 "$program" >"$output" 2>&1
 status=$?
 [ $status -ne 0 ] || { echo "FAILED: the launcher did not report the killed rank"; failed=1; }
 [ $status -ne 124 ] || { echo "FAILED: the launcher did not end the job"; failed=1; }

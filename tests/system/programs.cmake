@@ -69,7 +69,7 @@ foreach(way killed_peer.pipelined killed_peer.shared-window killed_peer.device-w
   list(GET parts 1 strategy)
   system_program(system.${way} 0
     ${system_dir}/killed_peer.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:${program}> ${strategy})
-  set_tests_properties(system.${way} PROPERTIES PROCESSORS 2 TIMEOUT 240)
+  set_tests_properties(system.${way} PROPERTIES PROCESSORS 2 TIMEOUT 450)
 endforeach()
 
 # Another user of the node. The names are the library's, so its own code makes them.
