@@ -37,6 +37,11 @@ namespace causeway::platform::entry {
 
 namespace {
 
+/// cl_khr_priority_hints and cl_khr_throttle_hints: one of three values, which need not mean anything.
+bool is_hint(cl_queue_properties name, cl_queue_properties value) {
+    return (name == CL_QUEUE_PRIORITY_KHR || name == CL_QUEUE_THROTTLE_KHR) && (value == 1 || value == 2 || value == 4);
+}
+
 ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_command_queue_properties properties) {
     auto& of = checked(context, CL_INVALID_CONTEXT);
     auto& on = checked(device, CL_INVALID_DEVICE);
@@ -61,11 +66,12 @@ cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context conte
         std::vector<cl_queue_properties> given;
         if (list != nullptr) {
             for (; *list != 0; list += 2) {
-                require(list[0] == CL_QUEUE_PROPERTIES || list[0] == CL_QUEUE_SIZE, CL_INVALID_VALUE);
-                require(list[0] == CL_QUEUE_PROPERTIES &&
-                            (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0,
+                const bool only_advises = is_hint(list[0], list[1]);
+                require(list[0] == CL_QUEUE_PROPERTIES || list[0] == CL_QUEUE_SIZE || only_advises, CL_INVALID_VALUE);
+                require(only_advises || (list[0] == CL_QUEUE_PROPERTIES &&
+                                         (list[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT)) == 0),
                         CL_INVALID_QUEUE_PROPERTIES);
-                properties = list[1];
+                if (!only_advises) properties = list[1];
                 note(list[1]);
                 given.insert(given.end(), {list[0], list[1]});
             }

@@ -6,6 +6,10 @@
 #include <dlfcn.h>
 #include <thread>
 
+// Of OpenCL 2.0, whose names these tests' headers do not have.
+extern "C" cl_command_queue CL_API_CALL clCreateCommandQueueWithProperties(cl_context, cl_device_id, const cl_bitfield*,
+                                                                           cl_int*);
+
 using namespace support;
 
 namespace {
@@ -85,6 +89,26 @@ TEST_F(maps, flags_that_only_advise_are_no_reason_to_refuse) {
             clCreateSubBuffer(buffer.get(), CL_MEM_READ_ONLY, CL_BUFFER_CREATE_TYPE_REGION, &half, &code));
         EXPECT_EQ(code, CL_SUCCESS);
     }
+}
+
+TEST_F(maps, hints_of_queues_are_no_reason_to_refuse) {
+    constexpr cl_bitfield priority = 0x1096, throttle = 0x1097, list_of_queue = 0x1098; // CL/cl_ext.h, CL/cl.h
+    const auto make = [&](const std::vector<cl_bitfield>& list) {
+        cl_int code = CL_SUCCESS;
+        const queue_handle made(clCreateCommandQueueWithProperties(context(), devices().front(), list.data(), &code));
+        EXPECT_EQ(made.get() != nullptr, code == CL_SUCCESS);
+        if (made.get() == nullptr) return code;
+        std::vector<cl_bitfield> told(list.size());
+        EXPECT_EQ(clGetCommandQueueInfo(made.get(), list_of_queue, told.size() * sizeof told[0], told.data(), nullptr),
+                  CL_SUCCESS);
+        EXPECT_EQ(told, list);
+        EXPECT_EQ(clEnqueueMarkerWithWaitList(made.get(), 0, nullptr, nullptr), CL_SUCCESS);
+        EXPECT_EQ(clFinish(made.get()), CL_SUCCESS);
+        return code;
+    };
+    EXPECT_EQ(make({priority, 1, throttle, 4, CL_QUEUE_PROPERTIES, CL_QUEUE_PROFILING_ENABLE, 0}), CL_SUCCESS);
+    EXPECT_EQ(make({priority, 3, 0}), CL_INVALID_VALUE) << "no value of the extension's";
+    EXPECT_EQ(make({0x7777, 1, 0}), CL_INVALID_VALUE);
 }
 
 TEST_F(maps, flags_for_any_size_let_the_driver_say_which) {
