@@ -224,9 +224,7 @@ bool continues(const Stmt* body) {
 } // namespace
 
 void kernel_writer::loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
-    const bool short_type = node.loops.size() == 1 &&
-                            m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
-    const std::string type = short_type ? "int" : "long";
+    const std::string type = is_short(node) ? "int" : "long";
     const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
     const auto total = "acc_n" + id, at_name = "acc_k" + id;
     std::vector<std::string> lengths, firsts;
@@ -405,6 +403,10 @@ bool kernel_writer::goes_down(const counted_loop& loop) {
     return loop.comparison == BO_NE ? loop.down : loop.comparison == BO_GT || loop.comparison == BO_GE;
 }
 
+bool kernel_writer::is_short(const loop_node& node) const {
+    return node.loops.size() == 1 && m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
+}
+
 std::string kernel_writer::trips(const counted_loop& loop) {
     const auto first = "(long)" + m_print.operand(loop.first), last = "(long)" + m_print.operand(loop.last);
     const bool down = goes_down(loop);
@@ -450,8 +452,9 @@ std::optional<std::string> kernel_writer::host_trips(const loop_node& node) cons
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
         const auto begin = "(long)" + (down ? *last + (reaches ? " - 1" : "") : *first);
         const auto end = "(long)" + (down ? *first : *last + (reaches ? " + 1" : ""));
-        product += (product.empty() ? "" : " * ") + std::string("causeway_acc_trips(") + begin + ", " + end + ", " +
-                   *step + ")";
+        product += (product.empty() ? "" : " * ") +
+                   std::string(is_short(node) ? "causeway_acc_short_trips(" : "causeway_acc_trips(") + begin + ", " +
+                   end + ", " + *step + ")";
     }
     return product;
 }

@@ -127,6 +127,8 @@ class kernel_writer {
     void own_variable(const loop_node& node, const item& entry);
     std::string step_of(const counted_loop& loop);
     static bool goes_down(const counted_loop& loop);
+    /// The kernel counts the loop's iterations in 32 bits.
+    bool is_short(const loop_node& node) const;
     std::string trips(const counted_loop& loop);
     /// The number of iterations, for the host to know before the launch; nothing if it depends on the region.
     std::optional<std::string> host_trips(const loop_node& node) const;

@@ -228,7 +228,7 @@ cl_kernel device::kernel(causeway_acc_program& program, const std::string& name,
     if (!built.handle) {
         built.handle = clCreateProgramWithSource(context(), 1, &program.source, nullptr, &status);
         check(status, "clCreateProgramWithSource");
-        const auto options = "-cl-std=CL1.2 -DACC_DEVICE_TYPE=" + std::to_string(m_type) +
+        const auto options = "-cl-std=CL1.2 -w -DACC_DEVICE_TYPE=" + std::to_string(m_type) +
                              (form.overlapping ? "" : " -DACC_RESTRICT=restrict") + (m_cpu ? "" : " -DACC_GPU") +
                              (form.one_each ? " -DACC_ONE_EACH" : "");
         status = clBuildProgram(built.handle, 1, &m_id, options.c_str(), nullptr, nullptr);

@@ -204,6 +204,8 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     auto& site = look_up(on, kernel, arguments, count);
     const auto loops = clauses.trips ? clauses.trips[&kernel - region.kernels] : causeway_acc_iterations{};
+    if (loops.gangs < 0 || loops.lanes < 0)
+        fail_here("a loop has more than 2147483647 iterations; that takes a loop variable of 64 bits");
     const bool own_arrays = std::any_of(arguments, arguments + count,
                                         [](const auto& each) { return each.kind == CAUSEWAY_ACC_PRIVATE; });
     const auto shape_with = [&](std::size_t most) {

@@ -418,6 +418,9 @@ int main(void) {
         self.write("number.c", "int main(void) {\n    #pragma acc parallel deviceid(99)\n    {}\n}\n")
         self.run_program(COMPILER, "number.c", "-o", "number")
         self.assertIn("number.c:2: parallel: there is no device 99", self.run_program("./number", fails=True))
+        self.write("long.c", "int main(void) { unsigned n = 3000000000u, sum = 0;\n#pragma acc parallel loop reduction(+:sum)\nfor (unsigned i = 0; i < n; i++) sum++; }\n")
+        self.run_program(COMPILER, "long.c", "-o", "long")
+        self.assertIn("long.c:2: parallel loop: a loop has more than 2147483647 iterations", self.run_program("./long", fails=True))
 
 
 if __name__ == "__main__":

@@ -122,6 +122,11 @@ struct causeway_acc_region {
 static inline long causeway_acc_trips(long first, long last, long step) {
     return step > 0 && first < last ? (last - first - 1) / step + 1 : 0;
 }
+/* Of a loop that the kernel counts in 32 bits: below 0 if those are too few. */
+static inline __attribute__((unused)) long causeway_acc_short_trips(long first, long last, long step) {
+    const long trips = causeway_acc_trips(first, last, step);
+    return trips > 2147483647 ? -1 : trips;
+}
 /* `declare` in a function: ends with the block that it stands in. */
 struct causeway_acc_declared {
     struct causeway_acc_clauses* clauses;
