@@ -11,23 +11,23 @@
 
 namespace causeway::transfer {
 
-/// One per thread that sleeps until it is called. Linux wakes a thread on its caller's processor unless it knows of an
-/// idle one. In a virtual machine a sleeping processor does not count as idle (`vcpu_is_preempted()`; seen with kernel
-/// 6.18 on KVM). Then both threads share one processor for milliseconds: two took as long as one for 4 MiB. A thread
-/// that finds itself there is kept off its caller's processor for a second.
+/// One per thread that sleeps until another thread (its caller) wakes it. Linux wakes a thread on its caller's
+/// processor unless it knows of an idle one. In a virtual machine a sleeping processor does not count as idle
+/// (`vcpu_is_preempted()`; kernel 6.18 on KVM). Then both threads share one processor for milliseconds: two took as
+/// long as one for 4 MiB. A thread that woke on its caller's processor is kept off it for a second.
 ///
-/// The caller's functions are for one caller at a time, while the thread sleeps. All others are the thread's own.
+/// One caller at a time calls is_called_from() and keep_off(), while the thread sleeps. The rest is for the thread.
 class thread_apart {
   public:
     static constexpr auto kept_off_for = std::chrono::seconds(1);
 
     /// Before its first sleep.
     void begin();
-    /// By the caller: it goes on working on `processor`, or waits for the thread (-1). True if keep_off() is due.
+    /// By the caller, which keeps working on `processor`; -1 if it will wait instead. True if keep_off() is due.
     [[nodiscard]] bool is_called_from(int processor, time_point now);
     /// By the caller, right before the call.
     void keep_off();
-    /// When it was called, on `processor`.
+    /// The thread was called and runs on `processor`.
     void woke(int processor);
     /// Before it sleeps, and between its jobs.
     void look_at_time(time_point now) {
@@ -40,7 +40,7 @@ class thread_apart {
     pid_t m_thread = 0;
     int m_caller = -1, m_avoided = -1; // processors
     bool m_met_caller = false;
-    time_point m_until; // it is kept off, or has nowhere else to go
+    time_point m_until; // when it may return, or be kept off anew
     cpu_set_t m_allowed{}, m_kept_on{};
 };
 

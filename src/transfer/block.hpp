@@ -35,7 +35,7 @@ class block_reference {
     template <std::convertible_to<std::span<std::byte>> Range>
         requires(!std::same_as<std::remove_cvref_t<Range>, block_reference>)
     block_reference(Range&& bytes) : m_memory{std::span<std::byte>(bytes).data()}, m_bytes(std::size(bytes)) {}
-    /// The same, for a target, which only looks at them.
+    /// Of host memory that a target only reads.
     [[nodiscard]] static block_reference to_write(std::span<const std::byte> bytes) {
         return {{const_cast<std::byte*>(bytes.data())}, bytes.size()};
     }
@@ -52,7 +52,7 @@ class block_reference {
     [[nodiscard]] std::byte* begin() const { return data(); }
     [[nodiscard]] std::byte* end() const { return data() + m_bytes; }
     [[nodiscard]] std::span<std::byte> host() const { return {data(), m_bytes}; }
-    /// The address whatever the kind; of a window it must not be touched.
+    /// The address, of either kind of memory. Never dereference a window's.
     [[nodiscard]] std::byte* address() const { return m_memory.first; }
 
   private:

@@ -22,16 +22,16 @@ struct carrier_traits {
     std::string_view name;
     bool reads = true;  ///< read() moves bytes; else a block can be written at once
     bool writes = true; ///< write() moves bytes; else a block that was read has arrived
-    /// write() itself copies the bytes, on the engine's thread.
+    /// write() may copy the bytes before it returns, on the engine's thread.
     bool works_at_once = false;
-    /// The carrier fixes where blocks begin, all at full size. Else the first block may be shorter.
+    /// Blocks begin at multiples of the block size. Else the first block may be shorter, to align the rest.
     bool has_fixed_blocks = true;
-    /// The memory is one that another process or device reaches.
+    /// Another process or device reaches the memory.
     bool is_shared = false;
     memory_kind kind = memory_kind::host; ///< of the memory
 };
 
-/// Moves the blocks of one flow, whose ends are open. It owns their memory. Engine's thread only.
+/// Moves the blocks of one flow and owns their memory. Both ends are open and outlive it. Engine's thread only.
 class carrier {
   public:
     carrier(endpoint& source, endpoint& target) : m_source(source), m_target(target) {}
@@ -42,7 +42,7 @@ class carrier {
     [[nodiscard]] virtual carrier_traits traits() const = 0;
     /// No block may be larger.
     [[nodiscard]] virtual std::size_t largest_block() const { return std::numeric_limits<std::size_t>::max(); }
-    /// True if there is memory to begin with, in blocks of `block_bytes`. If false, the flow is told when to ask again.
+    /// True if memory for a first block of `block_bytes` is there. If false, `more` tells the flow when to ask again.
     /// Throws transfer_error if there will never be any.
     [[nodiscard]] virtual bool secure(std::size_t block_bytes) {
         (void)block_bytes;
@@ -52,7 +52,7 @@ class carrier {
     [[nodiscard]] virtual std::optional<block_memory> acquire(std::size_t offset) = 0;
     virtual void read(std::size_t offset, block_reference block, step& done) { m_source.read(offset, block, done); }
     virtual void write(std::size_t offset, block_reference block, step& done) { m_target.write(offset, block, done); }
-    /// The block is over.
+    /// Takes a block's memory back: its bytes have arrived, or the block has failed.
     virtual void release(block_memory memory) { (void)memory; }
 
   protected:
@@ -63,14 +63,14 @@ class carrier {
     endpoint &m_source, &m_target;
 };
 
-/// What a carrier is made for: two ends that are open.
+/// The two open ends that a carrier is made for, and the plan of their flow.
 struct carrier_request {
     endpoint &source, &target;
     const endpoint_traits &source_traits, &target_traits;
     const plan& chosen;
     std::size_t bytes = 0, block_bytes = 0;
     staging_pool& pool;
-    std::function<void()> more; ///< the flow asks again
+    std::function<void()> more; ///< called when memory may be there: the flow then asks again
 };
 
 /// Holds a carrier, without heap memory if it is small.

@@ -44,16 +44,16 @@ class command final : private flow_owner, public std::enable_shared_from_this<co
     command(std::vector<std::unique_ptr<flow>> flows, std::shared_ptr<completion_listener> listener,
             std::vector<std::unique_ptr<gate>> gates = {}, std::vector<std::shared_ptr<command>> dependencies = {});
 
-    /// Before it is submitted.
+    /// Names it for users. Call before it is submitted.
     void is_called(const command_label& label) { m_label = label; }
 
-    /// Blocks until the command is complete; returns its failure, if any. Polls for `patience` before it sleeps.
+    /// Blocks until the command is complete; returns its failure, if any. Spins for `patience`, then sleeps.
     failure wait(std::chrono::nanoseconds patience = {}) const;
     [[nodiscard]] bool complete() const;
-    /// Complete, and the listener knows.
+    /// True once the listener's completed() and step_over() have returned.
     [[nodiscard]] bool is_told() const { return m_told; }
     [[nodiscard]] command_report report() const;
-    /// Its number among all commands of its engine, since it was submitted.
+    /// Unique in its engine, from 1; 0 until it is submitted.
     [[nodiscard]] std::uint64_t number() const { return m_number; }
 
   private:

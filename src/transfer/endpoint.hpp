@@ -21,7 +21,7 @@ class endpoint;
 
 enum class medium { device, host, file, stream, rank };
 
-/// A device whose windows other devices can reach, by a name that all processes share.
+/// A device by its UUID, which is the same in all processes. Known only if other devices can reach its windows.
 struct device_name {
     bool is_known = false;
     std::array<std::uint8_t, 16> uuid{};
@@ -30,11 +30,11 @@ struct device_name {
     return one.is_known && other.is_known && one.uuid == other.uuid;
 }
 
-/// Memory of a device that the source's device fills. No host thread touches it.
+/// Memory of the target's device that the source's device fills. No host thread touches it.
 struct device_memory {
-    std::byte* first = nullptr;                   ///< the address that it begins at; null if there is none
+    std::byte* first = nullptr;                   ///< where it begins; null if there is no such memory
     std::shared_ptr<staging_allocator> allocator; ///< of blocks; null if the target's own bytes begin at `first`
-    staging_pool* pool = nullptr;                 ///< that holds what the allocator has given
+    staging_pool* pool = nullptr;                 ///< accounts for the allocator's blocks; not owned
 
     [[nodiscard]] bool is_in_place() const { return first != nullptr && !allocator; }
 };
@@ -48,9 +48,9 @@ struct message_identity {
 /// What a strategy needs to know of an endpoint.
 struct endpoint_traits {
     medium kind = medium::host;
-    /// Can open with `map` set, and then shows its bytes as host memory at memory().
+    /// Can open with `map` set; memory() then shows its bytes.
     bool can_map = false;
-    /// It does so without a command of its own.
+    /// It does so without an OpenCL command.
     bool maps_at_once = false;
     /// Always shows its bytes as host memory.
     bool has_memory = false;
@@ -60,14 +60,14 @@ struct endpoint_traits {
     bool sets_size = false;
     /// Whom it waits for while it holds a block.
     staging_share::waits_for waits = staging_share::waits_for::nobody;
-    /// Reads and writes that may be under way at once.
+    /// The most reads and writes under way at once.
     std::size_t in_flight = std::numeric_limits<std::size_t>::max();
     /// More I/O threads than this would only wait for one another.
     unsigned most_io_threads = std::numeric_limits<unsigned>::max();
     /// No block may be larger.
     std::size_t largest_block = std::numeric_limits<std::size_t>::max();
-    /// What sets the pace, as the tuner knows it: a device and its driver, a file system, a class of peers. Empty if
-    /// nothing is known; else the text lives as long as the process.
+    /// The tuner's key for what sets the pace: a device and its driver, a file system, a class of peers. Empty if
+    /// unknown; else the text lives as long as the process.
     std::string_view resource;
     /// The device, if windows of it can be had.
     device_name device;
@@ -75,9 +75,9 @@ struct endpoint_traits {
     bool in_window = false;
     /// A rank of this node with a device at its end of messages, as far as is known.
     bool is_near_device = false;
-    /// That one maps at once, too.
+    /// That device also maps at once.
     bool is_near_in_place = false;
-    /// Messages of at most so many bytes go out in one piece, never through the other side's memory.
+    /// Eager limit, in bytes: smaller messages, and those of this size, never go through the receiver's memory.
     std::size_t largest_piece = 0;
 };
 
@@ -93,14 +93,13 @@ struct open_request {
     std::size_t bytes = 0; ///< of the whole transfer; a source may turn out to have fewer
     std::size_t block_bytes = 0; ///< of the plan
     bool map = false; ///< show the bytes as host memory
-    bool is_source = false;
-    bool ahead = false; ///< the gates of the command are still closed, see early_source
+    bool is_source = false; ///< this endpoint is
+    bool ahead = false;     ///< the gates of the command are still closed, see early_source
     unsigned io_threads = std::numeric_limits<unsigned>::max(); ///< of the plan: I/O threads at work on it at once
     std::size_t piece_bytes = 0; ///< of the plan: what one I/O thread reads of a block; 0: all of it
-    bool for_device = false; ///< what is read is for a device to fetch: this processor's caches are not the place for
-                             ///< it
-    bool window = false; ///< the bytes go through staging memory, which may be shared with another process
-    bool device_window = false; ///< that memory may be a device's
+    bool for_device = false; ///< a device fetches what is read: keep it out of this processor's caches
+    bool window = false;        ///< the staging memory may be shared with another process
+    bool device_window = false; ///< the staging memory may be a device's
     other_end other;
 };
 
@@ -126,9 +125,9 @@ class waiting_end {
 class early_source {
   public:
     [[nodiscard]] virtual bool reads_ahead() = 0;
-    /// As read(), but a device puts it behind what the command waits for.
+    /// As read(), but a device runs it behind the events that the command waits for.
     virtual void read_ahead(std::size_t offset, block_reference block, step& done) = 0;
-    /// There is no memory to read ahead. What open() has told is void; `done` finishes after gates_opened().
+    /// There is no memory to read ahead: open() did not count, and `done` finishes in its place after gates_opened().
     virtual void open_later(step& done) { done.finish({}); }
     /// After an open() with `ahead`: the gates are open now.
     virtual void gates_opened() {}
@@ -148,17 +147,17 @@ class copying_target {
     ~copying_target() = default;
 };
 
-/// A target that may fill blocks in memory of its own, which another process reads.
+/// A target that may lend the source memory to fill, which another process reads.
 class lending_target {
   public:
-    /// Since it is open.
+    /// Whether it does. Valid once it is open.
     [[nodiscard]] virtual bool lends() const = 0;
-    /// The memory is a device's, in windows that are open here.
+    /// True if the memory is a device's, in windows that are open here.
     [[nodiscard]] virtual bool lends_device_memory() const { return false; }
-    /// A number for who reads it.
+    /// Identifies the process that reads the memory.
     [[nodiscard]] virtual std::uint64_t reader() const = 0;
-    /// `device`, if not null, is where the source's staging memory would come from. `more` is called when borrow() may
-    /// have memory again.
+    /// Begins to lend. `device`, if not null, is the allocator of the source's staging memory. `more` is called when
+    /// borrow() may have memory again.
     virtual void lend(std::shared_ptr<staging_allocator> device, std::function<void()> more) = 0;
     /// Memory for the block at `offset`; blocks are asked for in order. write() gives it back to the endpoint. Null:
     /// not yet. Throws transfer_error if there will never be any.
@@ -168,7 +167,7 @@ class lending_target {
     ~lending_target() = default;
 };
 
-/// A source whose bytes may leave in memory that somebody else reads.
+/// A source that can bring its bytes to memory which another process or device reads.
 class window_source {
   public:
     /// Whether it can bring its bytes to windows of `device`, as far as that is known before it is open.
@@ -178,10 +177,9 @@ class window_source {
         (void)device;
         return true;
     }
-    /// After open(): true if its blocks will come to this memory.
+    /// After open(): asks for its blocks in `window`. False if it cannot.
     [[nodiscard]] virtual bool use(const device_memory& window) = 0;
-    /// What is read from now on lies in memory that process `reader` reads next; lending_target::reader() has its
-    /// number.
+    /// Blocks read from now on lie in memory that `process` reads next; see lending_target::reader().
     virtual void goes_to(std::uint64_t process) { (void)process; }
 
   protected:
@@ -191,9 +189,9 @@ class window_source {
 /// A target with a device whose windows other devices may fill.
 class window_target {
   public:
-    /// The device whose windows blocks of `source` may come to, as far as is known before it is open.
+    /// The device to whose windows `source` may bring blocks, as far as is known before it is open.
     [[nodiscard]] virtual device_name device_for(endpoint& source) = 0;
-    /// The device's memory, for blocks or its own bytes.
+    /// Memory of that device: for blocks, or that of the target's own bytes.
     [[nodiscard]] virtual device_memory window() { return {}; }
 
   protected:
@@ -212,7 +210,7 @@ class message_end {
     ~message_end() = default;
 };
 
-/// Abilities that only some endpoints have; null: it lacks this one. They live as long as the endpoint.
+/// Interfaces that only some endpoints have; null where an endpoint lacks one. Owned by the endpoint.
 struct abilities {
     waiting_end* waits = nullptr;
     early_source* early = nullptr;
@@ -234,7 +232,7 @@ class endpoint {
 
     [[nodiscard]] virtual endpoint_traits traits() const = 0;
 
-    /// The same at any time.
+    /// What it is beyond an endpoint. Never changes.
     [[nodiscard]] virtual abilities offers() { return {}; }
 
     /// For error texts: "input.dat", "rank 3".
@@ -247,21 +245,21 @@ class endpoint {
     [[nodiscard]] virtual std::size_t block_limit() const { return std::numeric_limits<std::size_t>::max(); }
 
     /// The flow has memory for a block and now reads or writes in blocks of `block_bytes`. Returns the size of the
-    /// first block that lets the others begin aligned. That block lies at the end of its memory.
+    /// first block that aligns all later ones. A shorter first block lies at the end of its memory.
     virtual std::size_t prepare(std::size_t block_bytes) { return block_bytes; }
 
-    /// The first byte of the transfer in host memory: after open() with `map`, with has_memory, or if a source came
-    /// with its bytes.
+    /// The first byte of the transfer in host memory. Not null after open() with `map`, with has_memory, or if a
+    /// source already has its bytes (an eager message).
     [[nodiscard]] virtual std::byte* memory() const { return nullptr; }
 
-    /// Fills `block` from `offset` of the transfer on. Finishes with an error unless all of it is filled. Not called on
-    /// targets and on endpoints that always show their memory. A block is host memory unless an end has agreed to a
-    /// window.
+    /// Fills `block` with the bytes from `offset` of the transfer on. Finishes with an error unless all of it is
+    /// filled. Called on sources only, never on one with has_memory. `block` is host memory unless an end has agreed
+    /// to a window.
     virtual void read(std::size_t offset, block_reference block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
     }
-    /// Takes the bytes of `block` for `offset` of the transfer.
+    /// Writes the bytes of `block` at `offset` of the transfer.
     virtual void write(std::size_t offset, block_reference block, step& done) {
         (void)offset;
         done.finish({block.size(), {}});
@@ -274,7 +272,8 @@ class endpoint {
         done.finish({});
     }
 
-    /// Where staging memory that suits this endpoint comes from; null for ordinary memory. `other` suits the other end.
+    /// The allocator of staging memory that suits this endpoint; null: ordinary memory will do. `other` is the other
+    /// end's.
     [[nodiscard]] virtual std::shared_ptr<staging_allocator>
     allocator(const std::shared_ptr<staging_allocator>& other = nullptr) {
         (void)other;

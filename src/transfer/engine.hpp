@@ -27,8 +27,8 @@ namespace causeway::transfer {
 /// The state machine. It has no thread: whoever drives it calls step(), always from one thread at a time.
 class engine {
   public:
-    /// After the last progress the engine polls for `spin` without a pause. After long copies it polls longer, unless
-    /// the option says how long.
+    /// After the last progress the engine polls for `spin` without a pause, and longer after long copies. If the user
+    /// sets the option `spin`, it polls for just that long.
     engine(const options& settings, const monotonic_clock& clock, unsigned io_threads,
            std::chrono::nanoseconds spin = std::chrono::microseconds(20));
     ~engine();
@@ -37,7 +37,7 @@ class engine {
 
     /// Not retained; call before the first step(), or in call().
     void add(progress_source& source);
-    /// From now on `to` is told of all that happens. Not retained; call before the first step().
+    /// Records all that happens in `to`, which must outlive the engine. Call before the first step().
     void record(recorder& to) { m_recorder = &to; }
 
     /// While one lives, the engine rarely looks at gates, because a thread that enqueues needs the driver's locks.
@@ -58,7 +58,7 @@ class engine {
     void cancel(const std::shared_ptr<command>& work, const failure& reason);
     /// Any thread. Cancels everything that is there when the request is taken.
     void cancel_all(const failure& reason);
-    /// Any thread. The process ends: from now on nothing that is kept for speed is given back. Drivers may have shut
+    /// Any thread. The process ends: from now on no cached memory or queue is released, because drivers may have shut
     /// down (NVIDIA's 580 waits for ever).
     void keep_all() { m_keeps_all = true; }
     /// Any thread. Runs `action` on the thread that drives the engine, outside of any command.
@@ -70,10 +70,10 @@ class engine {
     [[nodiscard]] tuner& figures() { return m_tuner; }
     [[nodiscard]] unsigned io_threads() const { return m_io_threads; }
 
-    /// Does all there is to do now. True if anything happened.
+    /// Advances every transfer that can go on now. True if anything happened.
     bool step();
 
-    /// How long whoever drives may sleep when step() found nothing. Zero: poll on. None: wait for the inbox.
+    /// How long the driving thread may sleep when step() found nothing. Zero: poll on. None: until mail arrives.
     [[nodiscard]] std::optional<std::chrono::nanoseconds> pause() const;
     /// Reports the CPU cost of an empty poll; a recent minimum is kept.
     void looked_in_vain(std::chrono::nanoseconds cost);
@@ -81,7 +81,7 @@ class engine {
     /// Any thread: commands that are submitted and not complete.
     [[nodiscard]] std::size_t active() const { return m_active.load(); }
 
-    /// Hears what waits for what, on the engine's thread, when nothing has moved for the time of the option `stall`.
+    /// Called on the engine's thread with what waits for what, when nothing has moved for the time of option `stall`.
     using stall_listener = std::function<void(std::chrono::seconds limit, const std::string& what)>;
     /// Before the first step().
     void tell_stalls(stall_listener to) { m_tell_stall = std::move(to); }
@@ -111,17 +111,17 @@ class engine {
     [[nodiscard]] static bool is_small(const command& work);
     void start(command& work);
     bool advance_ready();
-    /// For the timeline, of one command that has ended. Whether there was one.
+    /// For the timeline: asks the gates of one ended command for times. False if no command is left to ask for.
     bool ask_what_was_waited_for();
     void advance(command& work);
     /// Ends `work` and, if it failed, all that wait for it.
     void end(command& work, const failure& result);
     void end_one(command& work, const failure& result);
-    /// What had time until the end of the step; who waits for a command that has ended is told.
+    /// The end of a step: tells waiters of commands that have ended, and does what was put off.
     void settle(time_point now);
     void cancel_now(command& work, const failure& reason);
     void read_ahead(command& work);
-    /// All its flows are finished: what they tell the tuner, and the user if he asked.
+    /// Its flows are finished: teaches the tuner, and explains the plans if the user asked.
     void look_back(const command& work);
     /// For the timeline: how it ended, or that it waits, at last for `partner`.
     void tell(const command& work, const std::string& partner = {});
@@ -141,8 +141,8 @@ class engine {
     planner m_planner;
     std::vector<progress_source*> m_sources;
     recorder* m_recorder = nullptr;
-    std::size_t m_held_told = 0; // to it
-    std::pmr::unsynchronized_pool_resource m_command_memory; // of that map
+    std::size_t m_held_told = 0; // bytes of staging memory last recorded
+    std::pmr::unsynchronized_pool_resource m_command_memory; // of m_commands
     commands m_commands{&m_command_memory}; // all that are not ended
     hot_commands m_small_hot, m_hot;
     std::multimap<time_point, std::uint64_t> m_cold; // gated and armed: when to look again
@@ -156,12 +156,12 @@ class engine {
     std::vector<std::shared_ptr<command>> m_ended; // in this step
     std::size_t m_started_at_once = 0; // by the end of what they waited for, in this step
     std::vector<std::unique_ptr<gate>> m_passed; // gates that have opened in this step
-    std::deque<std::shared_ptr<command>> m_unasked; // ended, and what they waited for is to be asked for its times
+    std::deque<std::shared_ptr<command>> m_unasked; // ended, whose gates have yet to be asked for times
     std::atomic<std::uint64_t> m_next_number{1};
     std::atomic<std::size_t> m_active{0};
     std::atomic<bool> m_keeps_all{false};
     stall_watch m_stall;
-    bool m_has_moved = false; // a command came, went on or ended since the stall watch heard of it
+    bool m_has_moved = false; // a command came, went on or ended since the stall watch was last told
     stall_listener m_tell_stall;
     std::size_t m_running = 0; // commands that have started
     std::uint64_t m_starts = 0;

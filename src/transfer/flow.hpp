@@ -19,18 +19,18 @@
 
 namespace causeway::transfer {
 
-/// Told on the engine's thread that a flow has something to do: call its advance().
+/// Told on the engine's thread when to call a flow's advance().
 class flow_owner {
   public:
     virtual void flow_ready() = 0;
-    /// The same, once others have had their turn.
+    /// As flow_ready(), but lets other flows advance first.
     virtual void flow_yields() { flow_ready(); }
 
   protected:
     ~flow_owner() = default;
 };
 
-/// A flow that is run to be timed: the plan to use, then what was seen of its ends.
+/// The plan of a flow that is run to be timed; then, filled in by the flow, the times of its ends.
 struct flow_probe {
     plan chosen;
     sample_pair source, target;
@@ -46,13 +46,14 @@ class flow final : private step_owner {
     flow(std::unique_ptr<endpoint> source, std::unique_ptr<endpoint> target, std::size_t bytes);
     ~flow();
 
-    /// Before enqueued(). `probe` may be read when the command is complete.
+    /// Call before enqueued(): times the flow by the plan of `probe`, whose result may be read when the command is
+    /// complete.
     void use(std::shared_ptr<flow_probe> probe) { m_probe = std::move(probe); }
 
-    /// Before enqueued(): its command has a second flow, in the other direction.
+    /// Call before enqueued(), if the command has a second flow in the other direction.
     void goes_both_ways() { m_both_ways = true; }
 
-    /// Before enqueued(): tells `to` of its blocks.
+    /// Call before enqueued(): records its blocks in `to`.
     void record(recorder* to, std::uint64_t transfer, unsigned number) { m_trace.use(to, transfer, number); }
 
     void enqueued();
@@ -60,7 +61,7 @@ class flow final : private step_owner {
     /// transfers make their plan now.
     void read_ahead(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     void abandon();
-    /// After abandon(): true if no step is still under way.
+    /// After abandon(): true once no step is pending; only then may the flow be destroyed.
     [[nodiscard]] bool quiet() const;
     void start(flow_owner& owner, staging_pool& pool, const planner& choices, unsigned io_threads);
     /// Takes up finished steps and begins what can begin.
@@ -151,14 +152,14 @@ class flow final : private step_owner {
     bool m_ahead = false; // read_ahead() has asked the source to open
     bool m_early = false; // begin_early() has been there
     bool m_source_prepared = false;
-    bool m_read_at_once = false; // some block, by the engine's own thread
-    std::size_t m_moved_at_once = 0; // bytes, by it, in this turn
+    bool m_read_at_once = false; // the engine's thread has read some block itself
+    std::size_t m_moved_at_once = 0; // bytes that the engine's thread has copied in this turn
     bool m_advancing = false;
-    std::size_t m_first_block_bytes = 0; // as the ends like it
-    std::optional<staged_carrier> m_staged; // also of a block that was begun before there was a carrier
+    std::size_t m_first_block_bytes = 0; // that aligns the later blocks, by prepare()
+    std::optional<staged_carrier> m_staged; // also has the block that was read ahead
     carrier_box m_box;
-    carrier* m_carrier = nullptr; // one of those two, since both ends are open
-    carrier_traits m_carried; // its
+    carrier* m_carrier = nullptr; // one of the two above, chosen once both ends are open
+    carrier_traits m_carried; // of m_carrier
     blocks m_blocks; // in order of offset
     std::size_t m_next_offset = 0;
     std::map<std::size_t, std::size_t> m_islands; // written beyond the prefix: offset, bytes

@@ -11,16 +11,16 @@
 
 namespace causeway::transfer {
 
-/// Engine's thread; not longer than the flow.
+/// Engine's thread only. Must not outlive the flow.
 class flow_review {
   public:
     explicit flow_review(const flow& finished) : m_flow(finished) {}
 
-    /// Tells `pupil`, or the flow's probe, what its blocks took. `was_alone`: no other was under way.
+    /// Gives the times of its blocks to `pupil`, or to the flow's probe. `was_alone`: no other command was running.
     void teach(tuner& pupil, bool was_alone) const;
     /// Explains the plan: what was chosen and why, what `known` expected, how long it `took`. Empty if it had no plan.
     [[nodiscard]] std::string explanation(const tuner& known, std::chrono::nanoseconds took) const;
-    /// If it is recorded: completes `told`, in which the command has put what it knows, and records it.
+    /// If the flow is recorded: fills in the rest of `told`, which the command has begun, and records it.
     void tell(transfer_span& told, const tuner& known) const;
 
   private:

@@ -19,13 +19,13 @@ class flow_trace {
     [[nodiscard]] recorder* to() const { return m_to; }
     [[nodiscard]] unsigned flow() const { return m_flow; }
 
-    /// When something begins.
+    /// The recorder's time, when something begins; 0 without one.
     [[nodiscard]] time_point now() const { return m_to != nullptr ? m_to->now() : time_point{}; }
-    /// The gates are open. What was begun before, a device began behind them.
+    /// The gates are open. Blocks read ahead count as begun now, because the device reads them behind the gates.
     void started() { m_started = now(); }
 
     void block_over(side where, time_point begun, std::size_t offset, std::size_t bytes, bool failed) const;
-    /// An end has opened, or closed: it has met the other rank, or mapped, or unmapped, `bytes`.
+    /// An end has opened or closed: met the other rank, or mapped or unmapped `bytes`.
     void opened(side where, std::size_t bytes, bool failed) const;
     void begin_close() { m_closing = now(); }
     void closed(side where, std::size_t bytes) const;

@@ -10,7 +10,7 @@
 
 namespace causeway::transfer {
 
-/// Wakes an engine from any thread. Outlives the engine, then does nothing.
+/// Wakes an engine from any thread. May outlive the engine: then it does nothing.
 class waker {
   public:
     virtual ~waker() = default;
@@ -26,9 +26,10 @@ class gate {
     [[nodiscard]] virtual state look() = 0;
     /// Asks for a wake-up when the gate opens. A gate that fails may not wake. Called at most once.
     virtual void arm(const std::shared_ptr<waker>& engine, std::uint64_t command) = 0;
-    /// Whether waited_for() may tell something.
+    /// False if waited_for() is always empty.
     [[nodiscard]] virtual bool knows_what() const { return true; }
-    /// What it waited for, for the timeline, once it was `seen` open. Empty if unknown. May call the driver many times.
+    /// For the timeline, once the gate was `seen` open: the command that it waited for. Empty if unknown. May call the
+    /// driver many times.
     [[nodiscard]] virtual std::optional<command_span> waited_for(time_point seen) {
         (void)seen;
         return {};

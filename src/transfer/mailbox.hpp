@@ -21,7 +21,7 @@ namespace causeway::transfer {
 
 class command;
 
-/// Filled by any thread, emptied by the engine's, or by an inline driver while that sleeps.
+/// Any thread posts. The engine's thread takes, or an inline driver while that thread sleeps.
 class mailbox final : public waker {
   public:
     struct finished_step {
@@ -55,7 +55,7 @@ class mailbox final : public waker {
         m_empty = true;
     }
 
-    /// Sleeps until there is mail, or for `longest`, and as long as an inline driver is there.
+    /// For the engine's thread: sleeps until there is mail, or for `longest`; longer while there is an inline driver.
     void wait(std::optional<std::chrono::nanoseconds> longest) {
         std::unique_lock lock(m_sleep);
         m_until = after(longest);
@@ -73,10 +73,10 @@ class mailbox final : public waker {
         m_asleep = m_sleeps = false;
     }
 
-    /// Whether take_over() would do so now. Cheap.
+    /// Whether take_over() would succeed now. Takes no lock.
     [[nodiscard]] bool can_take_over() const { return m_asleep; }
-    /// Makes the caller the inline driver of the thread that sleeps in wait(), without waking it. False if none sleeps,
-    /// or it has one. From then on the caller alone takes and waits for mail, until it hands back.
+    /// Makes the caller the inline driver, without waking the thread that sleeps in wait(). False if that thread is
+    /// awake, or another caller drives. Until hand_back(), only the caller takes mail and waits for it.
     [[nodiscard]] bool take_over() {
         const std::lock_guard lock(m_sleep);
         if (!m_sleeps || m_has_inline_driver) return false;
@@ -84,14 +84,14 @@ class mailbox final : public waker {
         m_asleep = false;
         return true;
     }
-    /// As wait(), for the inline driver.
+    /// For the inline driver: sleeps until there is mail, or for `longest`.
     void wait_inline(std::chrono::nanoseconds longest) {
         std::unique_lock lock(m_sleep);
         m_asleep = true;
         m_arrived_inline.wait_for(lock, longest, [this] { return !m_empty; });
         m_asleep = false;
     }
-    /// Ends that. The thread that sleeps is woken if there is mail, or if it would sleep for longer than
+    /// The caller stops driving. Wakes the engine's thread if there is mail, or if it would sleep longer than
     /// `longest`.
     void hand_back(std::optional<std::chrono::nanoseconds> longest) {
         const std::lock_guard lock(m_sleep);
@@ -113,8 +113,8 @@ class mailbox final : public waker {
     spin_lock m_messages_lock; // guards m_messages
     std::vector<message> m_messages;
     std::atomic<bool> m_empty{true};
-    std::atomic<bool> m_asleep{false}; // whoever takes the mail
-    std::mutex m_sleep; // held from the last look to the sleep; guards the rest
+    std::atomic<bool> m_asleep{false}; // whoever takes the mail sleeps: post() has to notify
+    std::mutex m_sleep; // held from the last look at m_empty until asleep; guards the rest
     std::condition_variable m_arrived, m_arrived_inline;
     bool m_sleeps = false; // the engine's thread, in wait()
     bool m_has_inline_driver = false;

@@ -13,7 +13,7 @@
 
 namespace causeway::transfer {
 
-/// What is passed in order: a stream, or a (communicator, rank, tag).
+/// Names a line: a stream, or a (communicator, rank, tag). Turns with equal keys pass in order.
 struct turn_key {
     std::uintptr_t object = 0;
     int first = 0, second = 0; ///< zero where they do not matter
@@ -30,8 +30,9 @@ class turn {
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
+    /// Takes the last position in line.
     void join();
-    /// Calls `came` once this turn is the first in line, perhaps at once.
+    /// Calls `came` once this turn is the first in line, perhaps before it returns.
     void wait(std::function<void()> came);
     /// Lets the next one pass. Also for a turn that never came.
     void leave();

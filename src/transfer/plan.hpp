@@ -16,17 +16,17 @@
 
 namespace causeway::transfer {
 
-/// That of the tuner's own transfers, which are not the program's.
+/// The strategy's name in plans of the tuner's own transfers.
 inline constexpr std::string_view measuring_strategy = "measuring";
 
-/// A route with block size, depth and I/O threads.
+/// How one flow moves: a strategy's way, block size, depth and I/O threads.
 struct plan {
     std::string_view strategy;
     std::size_t block_bytes = 0;
     unsigned depth = 1; ///< blocks in flight
-    unsigned io_threads = 1; ///< that read or write files at once
-    unsigned handed = 1; ///< blocks handed to I/O threads at once: a few more than threads, so that none runs dry
-    std::size_t piece_bytes = 0; ///< what one I/O thread reads of a block, of which several read
+    unsigned io_threads = 1;     ///< that read or write files at once
+    unsigned handed = 1;         ///< blocks queued for I/O threads: a few more than threads, so that none runs dry
+    std::size_t piece_bytes = 0; ///< what one I/O thread reads of a block; 0: all of it
     bool map_source = false;
     bool map_target = false;
     bool direct = false; ///< the target takes the bytes from the source itself
@@ -35,22 +35,22 @@ struct plan {
     std::string_view without_window; ///< the strategy to name if no window can be had
     enum class reason { rules, measured, forced } why = reason::rules;
     std::string_view next_best;   ///< the best of the other strategies by the figures; empty if there are none
-    double next_best_seconds = 0; ///< what that one was expected to take
+    double next_best_seconds = 0; ///< its predicted time
 };
 
-/// What a strategy decides by.
+/// A flow as strategies see it: its two ends, its size, and the limits on its plan.
 struct route {
-    static constexpr std::size_t largest_of_caches = std::size_t{1} << 20; ///< block
+    static constexpr std::size_t largest_of_caches = std::size_t{1} << 20; ///< bytes: blocks this large stay in caches
 
     endpoint_traits source, target;
     std::size_t bytes = 0;
-    unsigned io_threads = 1;            ///< that there are, and that both ends have a use for
-    std::size_t largest_block = 0; ///< that staging memory holds twice
-    bool direct = false;           ///< the target can take the bytes from the source itself
-    bool device_window = false;    ///< blocks of the source can come to windows of the target's device
-    bool both_ways = false;        ///< the command has another flow beside this one
+    unsigned io_threads = 1; ///< the most that a plan may use: what there are, and what both ends can use
+    std::size_t largest_block = 0; ///< the staging cap holds two of these
+    bool direct = false; ///< the target can take the bytes from the source itself
+    bool device_window = false; ///< blocks of the source can come to windows of the target's device
+    bool both_ways = false; ///< the command has another flow beside this one
 
-    /// True if the engines' own threads copy to and from both devices, so that no driver's thread wakes for each block.
+    /// True if the engines' own threads copy at both devices: then no thread of a driver wakes for each block.
     [[nodiscard]] bool copies_itself() const {
         return (source.maps_at_once && target.is_near_in_place) || (target.maps_at_once && source.is_near_in_place);
     }
@@ -107,7 +107,7 @@ class planner {
     void prefer(make_carrier one) { m_carriers.insert(m_carriers.begin(), one); }
 
   private:
-    /// What figures change of the plan that suits; 0 leaves the strategy's own.
+    /// What the tuner's figures change in the plan of plan_that_suits(); 0 keeps the strategy's own value.
     struct decision {
         const strategy* chosen = nullptr; ///< null: the plan that suits is as good
         std::size_t block_bytes = 0;
@@ -153,11 +153,12 @@ class planner {
 
 /// By the rules, a transfer of at most this size moves in one block, if staging memory holds four of them.
 inline constexpr std::size_t largest_whole = std::size_t{512} << 10;
-/// What the option `eager` allows at most.
+/// The largest value of the option `eager`.
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// From this size on, a link between devices is faster than the way through the host.
 inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
-/// Copies through the host both ways at once wait for one another: 4 MiB reached 86 % of what 2 MiB did (two H200).
+/// The largest block for transfers both ways at once through the host, whose copies wait for one another: 4 MiB reached
+/// 86 % of the bandwidth of 2 MiB (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 
 /// Power of two nearest below `bytes`, within the limits.

@@ -6,7 +6,7 @@
 
 namespace causeway::transfer {
 
-/// Something that finishes steps when polled: copies of an OpenCL implementation, MPI requests.
+/// Finishes steps when polled: OpenCL copies, MPI requests. Engine's thread only.
 class progress_source {
   public:
     virtual ~progress_source() = default;

@@ -14,7 +14,7 @@
 
 namespace causeway::transfer {
 
-/// What one block does at one end of a flow, and `meet`: the flow waits for the other rank.
+/// What one block does at one end of a flow. `meet` has no block: the flow waits for the other rank.
 enum class activity : std::uint8_t { copy_in, copy_out, map_in, map_out, read, write, send, receive, copy, meet };
 inline constexpr std::size_t activity_count = 10;
 
@@ -28,7 +28,7 @@ struct block_span {
     bool failed = false;
 };
 
-/// One flow of a transfer that has ended, or of one that waits while nothing moves.
+/// One flow of a transfer that has ended, or that is stalled (transfer/stall.hpp).
 struct transfer_span {
     std::uint64_t transfer = 0;
     std::string partner; ///< of one that waits: who else has to act for it; may be empty
@@ -38,7 +38,7 @@ struct transfer_span {
     plan chosen; ///< strategy empty if it never started
     message_identity message;
     std::optional<double> expected_seconds; ///< of this plan, by the tuner's figures
-    std::optional<double> limit_seconds;    ///< the slowest stage alone, at its full speed
+    std::optional<double> limit_seconds;    ///< of the slowest stage alone, at full speed
     time_point queued, submitted, started, ended; ///< zero if not reached
     failure error;
     [[nodiscard]] bool is_pending() const { return ended == time_point{}; }
@@ -47,12 +47,12 @@ struct transfer_span {
 /// A command of the program, as its event tells. Times are the device's own nanoseconds, 0 where its queue does not
 /// profile.
 struct command_span {
-    std::uint64_t number = 0; ///< among those that are watched, from 1; 0 of others
+    std::uint64_t number = 0; ///< of watched commands, from 1; 0: not watched
     std::uint64_t queue = 0;  ///< its handle
     std::string_view resource; ///< lives as long as the process
     std::string_view name;
     std::uint64_t queued = 0, submitted = 0, started = 0, ended = 0;
-    time_point seen; ///< complete, by the host
+    time_point seen; ///< when the host saw it complete
 };
 
 /// The device's clock read `device` at some moment between the two host times.

@@ -36,10 +36,10 @@ class staging_allocator {
         (void)bytes;
         return true;
     }
-    /// Others may still write to the block when it is released, nobody knows until when.
+    /// Another process may still write to the block after its release: it must not be reused.
     virtual void give_up(const std::byte* memory) { (void)memory; }
-    /// Makes other memory (whole pages) as fast as that of allocate(), while the result lives. Null if there is nothing
-    /// to do. Throws transfer_error.
+    /// Page-locks other memory (whole pages) for the device while the result lives. Null if that gains nothing. Throws
+    /// transfer_error.
     [[nodiscard]] virtual std::shared_ptr<void> pin(std::byte* memory, std::size_t bytes) {
         (void)memory;
         (void)bytes;
@@ -59,25 +59,24 @@ class staging_pool;
 /// A flow's claim on staging memory; blocks go back when it ends. The pool has no deadlocks because of these rules,
 /// each with a test that starves without it (tests/unit/transfer/staging_test.cpp):
 ///
-/// 1. All shares together hold at most the cap, and each class of them at most its quota (staging_pool::quota()). Flows
-///    that wait for a sender, or for a receiver, while they hold a block could fill the pools of two processes, or of a
-///    pipe's two ends: each of these classes has half.
-/// 2. Of flows that wait for nobody, for a sender, for a receiver, the only one gets a block whatever the others hold:
-///    they may be waiting for it.
-/// 3. A flow that has a block keeps one until it is done, or hands it to the next in line after some blocks, if neither
-///    of the two waits for others (gives_last_block_to()); then it stands in line again.
+/// 1. All shares together hold at most the cap, and each class of them at most its quota (staging_pool::quota()). The
+///    classes are flows that wait for nobody, for a sender, for a receiver. The last two have half of the cap each:
+///    otherwise two processes, or a pipe's two ends, could fill each other's pools.
+/// 2. A flow that is the only one of its class gets a block whatever the other classes hold: they may wait for it.
+/// 3. A flow that has a block keeps one until it is done. If it waits for nobody, it may instead hand its last block
+///    to the next in line of its class (gives_last_block_to()), and stand in line again.
 /// 4. First blocks are given in order of arrival; nobody takes a second one while somebody has none.
 /// 5. A flow that needs a single block passes others, each of them a few times.
-/// 6. Small receives have a quota of their own, which no large one holds; nobody waits for any of it: who takes a block
-///    there is in line all the same.
-/// 7. What is begun before its turn waits for nothing that others need: it takes from its quota what is free at once,
-///    while nobody waits for a first block and its class has room too, in which it counts from its turn on. Thus a
-///    class exceeds its quota by no more than the quota of what is early.
+/// 6. Small receives also have a quota of their own, so that large ones cannot hold them up. One that gets a block
+///    there has not lost its place in line.
+/// 7. A block that is read ahead of its turn holds nothing that others need. It is taken from the early quota, only if
+///    free at once, if nobody waits for a first block, and if its class has room. From its turn on it counts in its
+///    class, which so exceeds its quota by at most the early quota.
 class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
     enum class needs { one_block, several };
-    /// Of those that begin before their turn. Blocks that wait `in_turn` are few at a time, in order of arrival.
+    /// How a block is read ahead of its turn: only now, or after others. Those `in_turn` are few, in order of arrival.
     enum class early { at_once, in_turn };
 
     /// Calls `available` when an acquire() that was refused may succeed.
@@ -87,17 +86,17 @@ class staging_share {
     staging_share(const staging_share&) = delete;
     staging_share& operator=(const staging_share&) = delete;
 
-    /// A block, or null: then this share waits in line. Throws what the allocator throws.
+    /// A block. Null: none is free, and a share that holds none now waits in line. Throws what the allocator throws.
     [[nodiscard]] std::byte* acquire();
-    /// The first block of a flow that begins before its turn; null if none is to be had now. In turn it may then wait
-    /// in a line of its own, and `available` is called.
+    /// The first block of a flow that reads ahead of its turn; null if there is none now. With early::in_turn the share
+    /// may then wait in a line for such blocks, until `available` is called.
     [[nodiscard]] std::byte* acquire_early(early how);
     [[nodiscard]] bool waits_to_be_early() const { return m_in_early_line; }
     /// Its turn has come: what was acquired early counts as any other block now.
     void started();
-    /// Gives a block back for reuse by this share, or by others if they wait.
+    /// Gives a block back: to whoever waits for it by the rules above, else for reuse by this share.
     void release(std::byte* block);
-    /// Gives a block back for reuse by this share.
+    /// Gives a block back for reuse by this share only.
     void keep(std::byte* block) { m_idle.push_back(block); }
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
 
@@ -126,8 +125,8 @@ class staging_share {
     unsigned m_used = 0; // blocks, since it stood in line
     std::size_t m_held = 0;
     quota m_counted_as = own_quota();
-    bool m_early = false; // one of the few that are early in turn
-    bool m_in_early_line = false; // wants to be
+    bool m_early = false; // holds a block got with early::in_turn
+    bool m_in_early_line = false; // waits for such a block
     // Held, not in use; the list of a single one takes nothing from the heap.
     std::byte* m_first_idle[1];
     std::pmr::monotonic_buffer_resource m_room{m_first_idle, sizeof m_first_idle};
@@ -137,14 +136,14 @@ class staging_share {
 /// One per engine, and one for each kind of memory with a limit of its own. Engine's thread only.
 class staging_pool {
   public:
-    /// `cap` is the most bytes that all shares together hold; 0: the option `staging`. Memory with a cap of its own
-    /// only receives, so flows that wait for senders may hold all of it.
+    /// All shares together hold at most `cap` bytes; 0: the option `staging`. With a `cap` the memory is for receives
+    /// only, so flows that wait for senders may hold all of it.
     staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap = 0);
     ~staging_pool();
     staging_pool(const staging_pool&) = delete;
     staging_pool& operator=(const staging_pool&) = delete;
 
-    /// Largest block of which the cap holds two.
+    /// The largest block, in bytes: the cap holds two, beside the early quota.
     [[nodiscard]] std::size_t largest_block() const;
 
     /// Frees memory that nobody used for a while. True if some is left for a later call.

@@ -23,7 +23,7 @@ struct command_label {
 struct pending_command {
     std::uint64_t number = 0;
     command_label label;
-    std::string partner; ///< by whom it is held up, or will be; empty: by nobody else
+    std::string partner; ///< who else has to act before it can end; empty: nobody (endpoint::partner())
     bool has_started = false;
     std::vector<std::uint64_t> waits_for; ///< commands before it that have not ended
     std::chrono::nanoseconds age{0};      ///< since it was enqueued
@@ -34,16 +34,16 @@ struct pending_command {
 /// For the user: each command that is held up, and what waits behind it, by number. Empty if none is held up.
 [[nodiscard]] std::string describe_stall(const std::vector<pending_command>& pending);
 
-/// Says when to look, by the clock alone. One thread.
+/// Decides when to report a stall. Reads no clock itself. One thread.
 class stall_watch {
   public:
     explicit stall_watch(time_point now) : m_moved(now) {}
 
     /// A command came, went on or ended.
     void moved(time_point now);
-    /// The timeline is told after a second without a move, then each time after twice as long.
+    /// Whether to put a stall into the timeline: after a second without a move, then after twice as long, and so on.
     [[nodiscard]] bool is_to_record(time_point now);
-    /// True once in a stall, after `limit`; 0: never. The user is told then if something is held up.
+    /// Whether to tell the user, if something is held up: true once in a stall, after `limit`; with 0 never.
     [[nodiscard]] bool is_to_tell(time_point now, std::chrono::nanoseconds limit);
     /// The user was told. If something moves after that, the next message takes twice as long.
     void told() { m_was_told = true; }

@@ -24,8 +24,8 @@ class step_owner {
     ~step_owner() = default;
 };
 
-/// The owner begins it and hands it to an endpoint. That calls finish() once, on the engine's thread, perhaps before
-/// the call that got the step returns. The step must live until then.
+/// The owner calls begin() and hands the step to an endpoint. The endpoint calls finish() once, on the engine's thread,
+/// perhaps before it returns. The step must live until then.
 class step {
   public:
     explicit step(step_owner& owner) : m_owner(owner) {}

@@ -16,12 +16,11 @@
 
 namespace causeway::transfer {
 
-/// Whose job it is: transfers take turns, and one slow device (stat(2)) cannot keep all threads.
+/// Where a job comes from: transfers take turns, and one slow device cannot occupy all threads.
 struct job_origin {
-    const void* transfer = nullptr; ///< nothing is looked for there
-    std::uint64_t device = 0;
-    std::size_t at_once = std::numeric_limits<std::size_t>::max(); ///< of its jobs; the others wait their turn with the
-                                                                   ///< workers
+    const void* transfer = nullptr; ///< a name only; never dereferenced
+    std::uint64_t device = 0;       ///< st_dev of stat(2)
+    std::size_t at_once = std::numeric_limits<std::size_t>::max(); ///< the most of its jobs to run; the others queue
     bool operator==(const job_origin&) const = default;
 };
 
@@ -32,19 +31,20 @@ class worker_pool {
     virtual ~worker_pool() = default;
     /// File access: ends by itself, shares a fixed number of workers.
     virtual void run(const job_origin& from, work job, step& done) = 0;
-    /// The same, where whoever drives the engine would only wait: it takes a share itself. `here` does the job without
-    /// waiting for a disk, or returns nothing; then an I/O thread does `job`.
+    /// As run(), but the thread that drives the engine, which would only wait, may do the job itself by `here`. `here`
+    /// never waits for a disk; if it returns nothing, an I/O thread does `job`.
     using attempt = std::function<std::optional<outcome>()>;
     // NOLINTNEXTLINE(performance-unnecessary-value-param): pools that share the work keep it
     virtual void run_shared(const job_origin& from, work job, attempt here, step& done) {
         (void)here;
         run(from, std::move(job), done);
     }
-    /// A job comes soon: wakes a sleeping thread ahead of it.
+    /// A job comes soon: wakes a sleeping thread for it.
     virtual void expect_job() {}
-    /// The engine's share, for the engine to poll; null if there is none.
+    /// Does the jobs that the engine's thread takes itself, when polled; null if it takes none.
     [[nodiscard]] virtual progress_source* share_of_engine() { return nullptr; }
-    /// For jobs that may wait for ever (a pipe), or longer than others can wait. Gets a thread of its own, idle or new.
+    /// For jobs that may wait for ever (a pipe), or longer than other jobs can wait. Runs on a thread of its own, idle
+    /// or new.
     virtual void run_waiting(work job, step& done) = 0;
 };
 

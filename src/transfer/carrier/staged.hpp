@@ -19,8 +19,8 @@ class staged_carrier final : public carrier {
     [[nodiscard]] std::optional<block_memory> acquire(std::size_t offset) override;
     void release(block_memory memory) override { m_share.release(memory.first); }
 
-    /// For a first block before its turn; see staging_share. Null if there is none; what fails is tried again by
-    /// secure(), and reported there.
+    /// Memory for a first block while the command is gated; see staging_share. Null if there is none now, or if the
+    /// allocator fails; secure() then tries again, and throws.
     [[nodiscard]] block_memory acquire_early(staging_share::early how);
     [[nodiscard]] bool waits_to_be_early() const { return m_share.waits_to_be_early(); }
     [[nodiscard]] std::size_t block_bytes() const { return m_share.block_bytes(); }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the figures say of the plans of one route.
+// Predicts, by the tuner's figures, how long plans of one route take.
 #pragma once
 
 #include "transfer/plan.hpp"
@@ -9,7 +9,7 @@
 
 namespace causeway::transfer {
 
-/// Looks the stages of a route up once, for any number of plans.
+/// Looks up the stages of a route once, for any number of plans. `way` must outlive it.
 class estimate {
   public:
     estimate(const tuner& known, const route& way);

@@ -10,26 +10,26 @@
 
 namespace causeway::transfer {
 
-/// Eight digits for this machine: homes are shared, and figures are not. By /etc/machine-id, or the host's name.
+/// Eight digits that name this machine in a shared home folder, from /etc/machine-id, or else the host's name.
 [[nodiscard]] std::string machine_digits();
 
-/// `stages` of this machine, the path of the file that they are for, and why they are not in it, if so.
+/// A text for users: `stages` of this machine, the path of their file, and the `problem` if they are not in it.
 [[nodiscard]] std::string figures_text(const std::vector<known_stage>& stages, const std::string& file,
                                        const std::string& problem);
 
 /// Blocking calls on a file system: not for the engine's thread.
 class figures_file {
   public:
-    /// In the user's cache; where there is none, there is no file.
+    /// The file in the user's cache folder; no file if there is no such folder.
     [[nodiscard]] static figures_file of_user();
-    /// An empty path: no file.
+    /// With an empty path there is no file: load() finds nothing.
     explicit figures_file(std::string path, std::string machine = machine_digits())
         : m_path(std::move(path)), m_machine(std::move(machine)) {}
 
     [[nodiscard]] const std::string& path() const { return m_path; }
 
-    /// The figures of this machine that are younger than thirty days. None if the file is damaged, unreadable or of a
-    /// later version; `problem` says so. A file of an earlier version counts as none. `now` is in seconds since 1970.
+    /// The figures of this machine that are younger than thirty days. None, with a text in `problem`, if the file is
+    /// damaged, unreadable or of a later version. None for an earlier version. `now` is in seconds since 1970.
     [[nodiscard]] std::vector<known_stage> load(std::int64_t now, std::string& problem) const;
 
     /// Adds `stages` to what is there and replaces the file in one step; of each stage the younger figure wins. Returns

@@ -12,13 +12,13 @@ namespace causeway::transfer {
 
 enum class side : std::size_t { source, target };
 
-/// Engine's thread. Does nothing until it is told a clock.
+/// Engine's thread only. Does nothing until use() gives it a clock.
 class flow_timer {
   public:
     /// Of one operation that is under way.
     struct mark {
         time_point begun;
-        unsigned company = 0; ///< operations of its side then, itself included; 0: not timed
+        unsigned company = 0; ///< operations of its side under way at its begin, itself included; 0: not timed
     };
 
     void use(const monotonic_clock& clock) { m_clock = &clock; }
@@ -31,12 +31,12 @@ class flow_timer {
     void begin_map(side where);
     void end_map(side where);
 
-    /// What the operations of a side took; its map and unmap, of `map_bytes`, as one operation.
+    /// The times of a side's operations; and of its map and unmap of `map_bytes`, counted as one operation.
     [[nodiscard]] sample_pair samples(side where) const;
     [[nodiscard]] sample_pair map_sample(side where, std::size_t map_bytes) const;
 
   private:
-    /// Counts only operations that ended beside as many others as they began with.
+    /// Sums. Counts an operation only if as many others were under way at its end as at its begin.
     struct group {
         double operations = 0, bytes = 0, seconds = 0, company = 0;
     };

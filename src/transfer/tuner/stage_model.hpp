@@ -30,8 +30,8 @@ enum class operation : unsigned char {
 inline constexpr std::array<std::string_view, 11> operation_names = {
     "copy in", "copy out", "map in", "map out", "read", "write", "send", "receive", "window", "link", "link in"};
 
-/// The time of one operation alone, at seven sizes: a curve, because caches, thresholds and polling pauses bend it. Of
-/// several at once each takes at least `gap` seconds, and its bytes move at `ceiling` bytes per second. All values are
+/// The time of one operation alone, at seven sizes: a curve, because caches, thresholds and polling pauses bend it.
+/// Several at once: each adds at least `gap` seconds, and together they move `ceiling` bytes per second. All values are
 /// positive; times never fall with size.
 struct stage_model {
     static constexpr std::size_t points = 7;
@@ -40,7 +40,7 @@ struct stage_model {
     }
 
     std::array<double, points> seconds_at{};
-    double gap = 0;     ///< seconds
+    double gap = 0; ///< seconds
     double ceiling = 0; ///< bytes per second
 
     /// A straight line: `latency`, and the bytes at `bandwidth` per second.
@@ -49,7 +49,7 @@ struct stage_model {
     [[nodiscard]] double seconds(double bytes) const;
     /// What one of several at once adds to their time.
     [[nodiscard]] double share(double bytes) const { return gap + bytes / ceiling; }
-    /// The fit: latency from the smallest operation, bandwidth from what a large one takes more than a smaller one.
+    /// The curve as a line: the smallest operation's seconds; bytes per second from the difference of two large ones.
     [[nodiscard]] double latency() const { return seconds_at.front(); }
     [[nodiscard]] double bandwidth() const;
 };
@@ -60,7 +60,7 @@ struct stage_sample {
     double company = 1;
 };
 
-/// What one transfer shows of a stage: its operations alone, and those in company. No memory is allocated for it.
+/// What one transfer shows of a stage: one sample of its operations alone, one of those in company. Allocates nothing.
 class sample_pair {
   public:
     void add(const stage_sample& one) { m_samples[m_count++] = one; }
@@ -72,8 +72,8 @@ class sample_pair {
     std::size_t m_count = 0;
 };
 
-/// Takes one of the faster of several runs of a plan, because other programs slow some down. Of a plan with several
-/// blocks at once only blocks in company count: one alone was waiting for the other end.
+/// Adds to `into` one of the faster of several `runs` of a plan, because other programs slow some down. With
+/// `several_at_once` only blocks in company count: one alone was waiting for the other end.
 void add_typical(std::span<const sample_pair> runs, bool several_at_once, std::vector<stage_sample>& into);
 
 /// Fits the curve to samples of operations alone, gap and ceiling to samples in company. Without the latter, operations

@@ -26,7 +26,7 @@ struct known_stage {
     std::int64_t measured = 0; ///< when it was measured last; 0 if all that is known is from transfers
 };
 
-/// The later measurement wins, however often transfers have corrected the other.
+/// Whether `one` was measured later than `other`; after measurements at the same time, whether it was seen later.
 [[nodiscard]] bool is_younger(const known_stage& one, const known_stage& other);
 
 /// The values of the option `tuner`.
@@ -48,7 +48,7 @@ class tuner {
     [[nodiscard]] const monotonic_clock& clock() const { return m_clock; }
     [[nodiscard]] std::int64_t today() const { return m_calendar(); }
 
-    /// The model that plans are chosen by. Follows corrections once they add up to 8 %.
+    /// The model to choose plans by; none if unknown. Follows corrections once they add up to 8 %.
     [[nodiscard]] std::optional<stage_model> find(std::string_view resource, operation what) const;
     /// Changes when find() does.
     [[nodiscard]] std::uint64_t version() const { return m_version.load(std::memory_order_acquire); }
@@ -58,7 +58,7 @@ class tuner {
     /// Corrects what is known; a stage that was never measured stays unknown until enough was seen of it.
     void learn(std::string_view resource, operation what, const stage_sample& seen);
 
-    /// Takes over what was kept, unless it is no younger than what is known.
+    /// Takes over each stage of `kept` that is younger than what is known of it.
     void restore(const std::vector<known_stage>& kept);
     [[nodiscard]] std::vector<known_stage> all() const;
     void clear();
