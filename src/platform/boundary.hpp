@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The C boundary of the platform: refusals become codes, answers go into the caller's memory.
+// SPDX-License-Identifier: Apache-2.0 The C boundary of the platform: exceptions become OpenCL codes; query results go
+// into the caller's memory.
 #pragma once
 
 #include "platform/object.hpp"
@@ -35,7 +35,8 @@ template <class Action> cl_int guard(Action action) noexcept {
     }
 }
 
-/// Runs `action`, which returns a ref to a new object, and gives that to the program.
+/// Runs `action`, which returns a ref to a new object, and gives the object to the program: a clCreate... call. On
+/// failure returns null and sets `code`.
 template <class Action> auto make(cl_int* code, Action action) noexcept -> decltype(action().give()) {
     cl_int result = CL_SUCCESS;
     decltype(action().give()) made = nullptr;
@@ -53,7 +54,7 @@ inline void require(bool holds, cl_int code) {
 }
 inline void check(cl_int code) { require(code == CL_SUCCESS, code); }
 
-/// Where a Get...Info call wants its answer.
+/// Where a clGet...Info call wants its result: the arguments size, value and size_ret.
 class answer {
   public:
     answer(size_t size, void* value, size_t* size_ret) : m_size(size), m_value(value), m_size_ret(size_ret) {}
@@ -70,7 +71,7 @@ class answer {
     template <class Value> cl_int list(std::span<const Value> values) const {
         return bytes(values.data(), values.size_bytes());
     }
-    /// `text` with the zero that ends it.
+    /// `text` with its terminating null.
     cl_int text(std::string_view text) const {
         const std::vector<char> ended = [&] {
             std::vector<char> letters(text.begin(), text.end());
@@ -79,7 +80,7 @@ class answer {
         }();
         return bytes(ended.data(), ended.size());
     }
-    /// Lets a driver answer.
+    /// Lets a driver's query, `ask(size, value, size_ret)`, fill in the result.
     template <class Ask> cl_int from(Ask ask) const { return ask(m_size, m_value, m_size_ret); }
 
     [[nodiscard]] size_t size() const { return m_size; }

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A digest of the calls of a rank's program, by which ranks see whether their programs still do the same.
+// SPDX-License-Identifier: Apache-2.0 A digest of the calls that a rank's program made; ranks compare it to see whether
+// their programs have diverged.
 #pragma once
 
 #include "platform/opencl.hpp"
@@ -27,17 +27,17 @@ enum class api_call : std::uint32_t {
 
 /// An argument as it is on every rank.
 struct call_argument {
-    /// An object counts by the call that made it; of other pointers only whether they are null.
+    /// object: the number of the call that made it. pointer: only whether it is null.
     enum class sort : std::uint32_t { number, object, pointer };
     sort what = sort::number;
     std::uint64_t value = 0;
 };
 
-/// The last call, and a hash of all. What goes into it must be the same on every rank.
+/// The last call, and a hash of all calls (like FNV-1a, by words). Add only what is the same on every rank.
 class call_record {
   public:
     static constexpr std::size_t most_arguments = 16;
-    /// In an object's name, above the number of the call: which of the call's objects it is, from 0.
+    /// Shift, within object::made_by, of the index among the objects that one call makes.
     static constexpr unsigned several_shift = 40;
 
     template <class... Arguments> void begin(api_call function, Arguments... arguments) {
@@ -49,11 +49,11 @@ class call_record {
         mix(static_cast<std::uint64_t>(function));
         (add(arguments), ...);
     }
-    /// What stands behind an argument.
+    /// Adds what an argument points to.
     void mix(std::uint64_t value) {
         m_hash = (m_hash ^ value) * 0x100000001b3;
-        m_hash ^= m_hash >> 32; // a product alone keeps a difference in the top bits there, where the next one may undo
-                                // it
+        m_hash ^= m_hash >> 32; // a product alone keeps a difference of top bits in the top bits, where the next step
+                                // may cancel it
     }
     void mix(const void* bytes, std::size_t size) {
         const auto* from = static_cast<const char*>(bytes);
@@ -65,7 +65,7 @@ class call_record {
         }
     }
 
-    [[nodiscard]] std::uint64_t number() const { return m_number; } ///< of calls
+    [[nodiscard]] std::uint64_t number() const { return m_number; } ///< calls so far
     [[nodiscard]] std::uint64_t hash() const { return m_hash; }
     [[nodiscard]] bool operator==(const call_record& other) const {
         return m_hash == other.m_hash && m_number == other.m_number;

@@ -17,21 +17,21 @@ struct collective_part {
     ref<_cl_event> made = {};        ///< null for a part of the program's own buffer
 };
 
-/// One call. Copies and sums are commands like others, which all ranks follow: a part that many devices want goes down
-/// a tree, as every object does that many driver contexts read.
+/// One call of a collective. Its copies and sums are ordinary commands, which all ranks follow; a part that many
+/// devices read travels down a tree.
 class collective {
   public:
-    /// The queues are of one context, against which the wait list is checked. Where contents do not move, so that the
-    /// driver alone orders, the call comes after all earlier commands of the queues.
+    /// The queues share one context; checks the wait list against it. If the context does not span driver contexts, the
+    /// driver alone orders commands, and the call comes after all earlier ones of the queues.
     collective(std::span<const cl_command_queue> queues, cl_command_type type, size_t bytes, cl_uint wait_count,
                const cl_event* waits);
 
-    /// Bytes of `source` for a command on `reader`. Where contents move, they are copied out beside the rest of the
-    /// buffer, unless the reader's driver context has them.
+    /// Bytes of `source` for a command on `reader`. If the context spans driver contexts, copies out only these bytes,
+    /// unless the reader's driver context has them.
     [[nodiscard]] collective_part part_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
     /// As above, in a buffer of its own.
     [[nodiscard]] collective_part addend_of(_cl_mem& source, size_t offset, _cl_command_queue& reader) const;
-    /// first op second, where the second is.
+    /// first op second, on the second's device.
     [[nodiscard]] collective_part combine(const collective_part& first, const collective_part& second,
                                           const reduction& how) const;
     /// All of them, in pairs.
@@ -41,16 +41,16 @@ class collective {
                                          size_t offset) const;
     /// One event for several deliveries in a queue.
     [[nodiscard]] ref<_cl_event> all(_cl_command_queue& queue, const std::vector<ref<_cl_event>>& events) const;
-    /// Gives the program its events, if it wants them, and sees to it that later commands of the queues come after.
+    /// Gives the program its events, if it wants them, and orders later commands of the queues after them.
     void give(std::vector<ref<_cl_event>>& made, cl_event* list) const;
 
   private:
-    /// The next clFinish of a queue says so if its part of the collective fails by a step of it.
+    /// If a step fails, makes the next clFinish of the affected queue return the code.
     void tell_queues(const std::vector<ref<_cl_event>>& made) const;
     [[nodiscard]] ref<_cl_event> copy(_cl_command_queue& on, cl_command_type type, const collective_part& from,
                                       _cl_mem& to, size_t offset) const;
     [[nodiscard]] ref<_cl_mem> room(_cl_command_queue& on) const;
-    /// The program's wait list and the events that made the parts; parts of a failed one are not copied.
+    /// The program's wait list and the events of the parts, so that a failed part is not copied.
     [[nodiscard]] std::vector<cl_event> waits_on(std::initializer_list<const collective_part*> parts) const;
 
     std::span<const cl_command_queue> m_queues;

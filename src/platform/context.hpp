@@ -32,7 +32,7 @@ struct _cl_context final : causeway::platform::object {
     /// Whether the platform moves contents of memory objects between driver contexts. True in a cluster even with one
     /// driver context, because the other ranks follow it.
     [[nodiscard]] bool spans() const { return m_spans; }
-    /// Those of this rank; there is at least one.
+    /// Driver contexts of this rank; at least one.
     [[nodiscard]] std::span<causeway::platform::driver_context* const> here() const { return m_here; }
 
     causeway::platform::cluster& job; ///< the ranks that run the program
@@ -40,8 +40,8 @@ struct _cl_context final : causeway::platform::object {
     std::vector<cl_context_properties> properties;
     std::deque<causeway::platform::driver_context> driver_contexts;
 
-    std::mutex order; // of commands where the context spans driver contexts: memory objects' states change in the order
-                      // of enqueue
+    std::mutex order; // where the context spans driver contexts, held while a command is enqueued: serialises changes
+                      // of memory objects' states
 
     std::mutex destructors_mutex; // guards destructors
     std::vector<destructor> destructors;

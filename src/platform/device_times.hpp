@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What the devices of this rank do all the time, for CAUSEWAY_STATS: SnuCL-D's figure 9.
+// SPDX-License-Identifier: Apache-2.0 Breaks the run time of each of this rank's devices down for CAUSEWAY_STATS, as
+// SnuCL-D's figure 9 does.
 #pragma once
 
 #include "platform/event.hpp"
@@ -15,7 +15,7 @@ namespace causeway::platform {
 
 class device_times final : public observer {
   public:
-    /// Null unless CAUSEWAY_STATS asks for it in a cluster. Drivers' queues have to be profiled then.
+    /// Null unless CAUSEWAY_STATS asks for it in a cluster. If not null, create drivers' queues with profiling.
     [[nodiscard]] static device_times* of_process();
 
     void issued(const _cl_event& event) override;
@@ -33,14 +33,14 @@ class device_times final : public observer {
         const _cl_device_id* device;
         sort what;
         time issued;
-        std::shared_ptr<std::atomic<time::rep>> over; ///< of a transfer, which no driver times; 0: not yet
+        std::shared_ptr<std::atomic<time::rep>> over; ///< end of a transfer, which no driver times; 0: still running
     };
     struct span {
         const _cl_device_id* device;
         sort what;
         time begin, end;
     };
-    /// How long there was one sort of commands alone, kernels beside other commands, and nothing.
+    /// Time in which one sort of command ran alone; kernels overlapped other commands; nothing ran.
     struct breakdown {
         std::array<time, sorts> alone{};
         time beside{}, idle{};

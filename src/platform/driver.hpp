@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The OpenCL implementations of this machine, called through their own tables and never through the loader, which may
-// be in the middle of loading this library.
+// SPDX-License-Identifier: Apache-2.0 This machine's OpenCL drivers, called through their own dispatch tables, never
+// through the loader: it may be loading this library just now.
 #pragma once
 
 #include "base/driver_quirks.hpp"
@@ -14,15 +13,15 @@ namespace causeway::platform {
 
 /// One platform of one vendor.
 struct driver {
-    std::string name; ///< of its .icd file, without folder and ending, in small letters
+    std::string name; ///< its .icd file's name without folder and extension, lower case
     cl_platform_id platform = nullptr;
     const cl_icd_dispatch* calls = nullptr;
     driver_quirks quirks;
-    int rank = 0; ///< of a cluster; those of other ranks have no calls here
+    int rank = 0; ///< in a cluster; `calls` is null for a driver of another rank
 };
 
-/// What CAUSEWAY_DEVICES lets the platform have: items NAME, NAME:INDEX, cpu, gpu or accelerator, with commas between.
-/// NAME is part of the name of a driver. An empty filter lets everything pass.
+/// Selects devices by CAUSEWAY_DEVICES: a comma-separated list of NAME, NAME:INDEX, cpu, gpu or accelerator, where NAME
+/// is part of a driver's name. An empty filter passes everything.
 class device_filter {
   public:
     explicit device_filter(const std::string& text);
@@ -39,11 +38,11 @@ class device_filter {
     std::vector<item> m_items;
 };
 
-/// Loads the drivers that `filter` wants, in the order of their files' names. This library itself is left out, also
-/// under another path. A driver that cannot be loaded is left out, as loaders do.
+/// Loads the drivers that `filter` wants, sorted by file name. Leaves out this library, under any path, and drivers
+/// that cannot be loaded, as loaders do.
 [[nodiscard]] std::vector<driver> load_drivers(const device_filter& filter);
 
-/// The table behind a driver's object.
+/// The dispatch table of a driver's object.
 template <class Raw> const cl_icd_dispatch& calls_of(Raw raw) {
     return **reinterpret_cast<const cl_icd_dispatch* const*>(raw);
 }
@@ -57,8 +56,8 @@ inline void release_raw(cl_program raw) { calls_of(raw).clReleaseProgram(raw); }
 inline void release_raw(cl_kernel raw) { calls_of(raw).clReleaseKernel(raw); }
 inline void release_raw(cl_event raw) { calls_of(raw).clReleaseEvent(raw); }
 
-/// Owns one reference to a driver's object. Nothing else keeps such handles: their C types are those of
-/// ours.
+/// Owns one reference to a driver's object. Keep drivers' handles in nothing else: they have the same C types as the
+/// platform's own.
 template <class Raw> class driver_object {
   public:
     driver_object() = default;

@@ -15,19 +15,19 @@ struct driver_context {
     const driver* from = nullptr;
     unsigned index = 0; ///< in its context: driver contexts of this rank come first
     int rank = 0;       ///< in a cluster
-    bool here = true;   ///< else there are no driver's objects
-    /// Runs nothing: answers questions about programs if all of a context's devices are on other ranks.
+    bool here = true;   ///< on this rank; if false, it has no driver objects
+    /// Runs no commands: answers queries about programs when all of the context's devices are on other ranks.
     bool understudy = false;
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
-    /// Moves contents of memory objects in and out, beside the program's commands. Null unless the context has several
-    /// driver contexts.
+    /// Queue of the platform's own copies in and out of this driver context. Null unless the context has several.
     ref<_cl_command_queue> copies;
-    /// For the steps of collectives, which may wait for anything. There also for driver contexts of other ranks.
+    /// Queue for the steps of collectives, out of order where the device can: a step may wait for anything. Also set
+    /// for driver contexts of other ranks.
     ref<_cl_command_queue> steps;
 
     std::mutex reductions_mutex; // guards reductions
-    /// Kernels for two buffers, by the type of the elements and the operator.
+    /// Kernels that combine two buffers, by element type and operator.
     std::map<std::pair<cl_channel_type, cl_uint>, driver_object<cl_kernel>> reductions;
 
     [[nodiscard]] bool has(const _cl_device_id& device) const {

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The queues of this rank's drivers in a cluster. A process stays until its messages are over and MPI has ended;
-// drivers that still compile or run commands by then crash it.
+// SPDX-License-Identifier: Apache-2.0 The drivers' queues of this rank in a cluster, to finish at the end of the
+// process: drivers that still compile or run commands after MPI has ended crash it.
 #pragma once
 
 #include "platform/driver.hpp"
@@ -17,15 +16,15 @@ class driver_queues {
     [[nodiscard]] static driver_queues& of_process();
 
     void add(cl_command_queue raw);
-    /// Call before the queue is released by whoever added it. Its commands may still run, unless it `is_finished`.
+    /// Call before releasing a queue that was added. Unless `is_finished`, its commands may still run, and finish()
+    /// waits for them.
     void remove(cl_command_queue raw, bool is_finished);
-    /// For the end of the process: returns when the commands of all queues, removed ones included, are over, at the
-    /// latest after `limit`. At once if `limit` was too short before.
+    /// At the end of the process: waits at most `limit` for the commands of all queues, removed ones included. Returns
+    /// at once if an earlier wait ran out.
     void finish(std::chrono::milliseconds limit);
-    /// The same for the last time: what is removed from then on is not waited for.
+    /// As finish(), for the last time: queues removed later are not waited for.
     void end(std::chrono::milliseconds limit);
-    /// Calls finish(limit) when the process ends by this thread, if that is its first one: before any handler of
-    /// `exit`.
+    /// If this is the main thread: calls finish(limit) when it exits the process, before any `exit` handler.
     void finish_first(std::chrono::milliseconds limit);
 
   private:

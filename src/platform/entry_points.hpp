@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The functions behind the slots of the table, declared with OpenCL's own types. They live in a namespace: plain names
-// would be taken for the loader's.
+// SPDX-License-Identifier: Apache-2.0 The functions in the dispatch table's slots, with OpenCL's own types. In a
+// namespace: plain names would be interposed by the loader's.
 #pragma once
 
 #include "platform/opencl.hpp"

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// The turn in which a rank launches a kernel for the first time. PoCL compiles a kernel for its work-group size then,
-// in a thread of its own, and keeps the result for all processes.
+// SPDX-License-Identifier: Apache-2.0 Serialises the ranks' first launches of a kernel. At a first launch PoCL compiles
+// the kernel for its work-group size, in a thread of its own, and caches the result for all processes.
 #pragma once
 
 #include "platform/kernel.hpp"
@@ -12,12 +11,12 @@
 
 namespace causeway::platform {
 
-/// While a rank has it, the others of its node that launch the same wait in that call, and find the result then. A
-/// launch that does not go to its driver at once gives it back: nobody waits for a user event.
+/// A rank's turn to compile. Other ranks of its node that launch the same wait in that call, then find the result in
+/// the cache. A launch that must wait (for a user event, say) gives the turn back.
 class first_launch {
   public:
-    /// Null if there is nothing to wait for: the kernel was launched so before, no other rank finds what this one
-    /// compiles, or another rank has taken longer than anybody waits.
+    /// Blocks until it is this rank's turn. Null if no turn is needed: the kernel was launched so before, no other rank
+    /// shares the cache, or the wait for another rank timed out.
     [[nodiscard]] static std::shared_ptr<first_launch> of(const _cl_kernel& kernel, const _cl_command_queue& queue,
                                                           bool has_offset,
                                                           const std::optional<std::array<size_t, 3>>& local,
@@ -27,7 +26,7 @@ class first_launch {
     first_launch(const first_launch&) = delete;
     first_launch& operator=(const first_launch&) = delete;
 
-    /// Keeps it until the driver runs the command, and so has compiled it.
+    /// Keeps `turn` until the driver runs the command `raw`, and so has compiled it.
     static void keep_until_running(std::shared_ptr<first_launch> turn, cl_event raw);
 
   private:

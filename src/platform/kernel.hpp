@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Kernels: one of each driver that has the program, and the arguments that the program has set.
+// SPDX-License-Identifier: Apache-2.0 Kernels: behind each, one kernel of every driver that has the program, and the
+// arguments set so far.
 #pragma once
 
 #include "platform/memory.hpp"
@@ -19,17 +19,17 @@ struct kernel_argument {
     size_t local_bytes = 0;
     cl_mem memory = nullptr; ///< may be null: a kernel may take no buffer
     cl_sampler sampler = nullptr;
-    unsigned version = 0; ///< counts the settings
+    unsigned version = 0; ///< increases with each clSetKernelArg
 };
 
-/// What a kernel says of an argument.
+/// What is known of a kernel argument, from clGetKernelArgInfo.
 struct argument_facts {
     enum class sort { unknown, value, local, memory, sampler };
     sort takes = sort::unknown;
     access how = access::write; ///< of memory
-    std::uint32_t number_bytes = 0; ///< of a number, or of a vector of numbers; 0 for what is none
-    bool every_bit_counts = false;  ///< of these
-    bool is_image = false;      ///< memory that is known to be no buffer
+    std::uint32_t number_bytes = 0; ///< size of a number or vector of numbers; 0 for other types
+    bool every_bit_counts = false;  ///< such a value, with no padding bits
+    bool is_image = false;      ///< known to be an image, not a buffer
 };
 
 } // namespace causeway::platform
@@ -47,29 +47,29 @@ struct _cl_kernel final : causeway::platform::object {
 
     void set(cl_uint index, size_t size, const void* value);
     void take_arguments(_cl_kernel& from);
-    /// Sets the arguments that the driver of `at` lacks, and returns its kernel. `mutex` is held, and the context's
-    /// order if the context spans driver contexts.
+    /// Sets the arguments that the driver of `at` lacks, and returns its kernel. Hold `mutex`, and the context's
+    /// `order` if it spans driver contexts.
     [[nodiscard]] cl_kernel with_arguments(causeway::platform::driver_context& at);
-    /// The memory objects that a launch uses now.
+    /// Memory objects that a launch with the current arguments uses.
     [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
-    /// Another kernel of the driver, without arguments.
+    /// A new kernel object of the driver, with no arguments set.
     [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::driver_context& at) const;
-    /// Another kernel of the driver with the arguments that are set now, for a launch that comes later. Locks as above.
+    /// A new kernel object of the driver with the current arguments, for a deferred launch. Locks as with_arguments().
     [[nodiscard]] std::shared_ptr<causeway::platform::driver_object<cl_kernel>>
     snapshot(causeway::platform::driver_context& at);
-    /// What is set, and what the kernel says of it; with `mutex` held.
+    /// The value of an argument, and what is known of it. Hold `mutex`.
     [[nodiscard]] const causeway::platform::kernel_argument& argument(cl_uint index) const {
         return m_arguments[index];
     }
     [[nodiscard]] const causeway::platform::argument_facts& facts(cl_uint index) const { return m_facts[index]; }
     /// Whether the argument is known to be a number or a vector of numbers.
     [[nodiscard]] bool takes_number(cl_uint index) const { return m_facts[index].every_bit_counts; }
-    /// Whether the argument may be memory: a kernel that came as a binary may not say.
+    /// Whether the argument may be memory; unknown (true) for kernels from binaries without argument info.
     [[nodiscard]] bool may_take_memory(cl_uint index) const {
         using sort = causeway::platform::argument_facts::sort;
         return m_facts[index].takes == sort::memory || m_facts[index].takes == sort::unknown;
     }
-    /// On the rank that is asked.
+    /// Only on rank `asked`.
     [[nodiscard]] part& any_part();
     [[nodiscard]] cl_uint argument_count() const { return static_cast<cl_uint>(m_arguments.size()); }
     /// Whether all arguments are set; with `mutex` held.
@@ -85,8 +85,8 @@ struct _cl_kernel final : causeway::platform::object {
   private:
     cl_int make_parts();
     void learn(const part& from);
-    /// Takes what the first owner of a device of the program says of the kernel, as all ranks do; `code` is what came
-    /// out here.
+    /// Sets `asked` to the first rank with a device of the program whose driver has the kernel; all ranks adopt its
+    /// facts. `code` is this rank's result. Collective.
     void agree(cl_int code);
     cl_int give(cl_kernel raw, causeway::platform::driver_context& at, cl_uint index);
     /// Throws CL_INVALID_ARG_SIZE for a size that cannot be the argument's, before anything is read.

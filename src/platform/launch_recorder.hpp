@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Records launches with all that they use, so that another process can do them again.
+// SPDX-License-Identifier: Apache-2.0 Records kernel launches with their arguments and memory, so that another process
+// can replay them.
 #pragma once
 
 #include "platform/kernel.hpp"
@@ -16,16 +16,17 @@ class launch_recorder final : public observer {
     /// Null unless CAUSEWAY_STUDY_LAUNCHES names launches.
     [[nodiscard]] static launch_recorder* of_process();
 
-    /// Waits for the queue and reads what the launch uses, if it is one of those that are asked for.
+    /// For a launch that CAUSEWAY_STUDY_LAUNCHES names: finishes the queue and reads back all memory that the launch
+    /// uses.
     void enqueues(api_call which, const command_shape& shape) override;
 
   private:
-    /// A launch that is asked for: the n-th of a kernel with these sizes.
+    /// A launch to record: the n-th of this kernel with these sizes.
     struct wanted {
         std::string kernel;
         cl_uint dimensions = 0;
         std::array<size_t, 3> global{1, 1, 1}, local{};
-        unsigned left = 0; ///< until it is the one
+        unsigned left = 0; ///< such launches still to come, with the one to record
     };
 
     launch_recorder();

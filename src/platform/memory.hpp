@@ -12,12 +12,12 @@
 
 namespace causeway::platform {
 
-/// Vendors' flags that only advise, which drivers that do not know them refuse: AMD's persistent memory (6), Intel's
-/// banks of FPGAs (16 to 18), uncached and linear (18 and 19), host (20), compressed and uncompressed (21 and 22)
-/// memory and that of any size (23), Imagination's uncached and cached memory (26 and 27). Between them are flags that
-/// say who may use the memory (24 and 25), above them those that say whose it is.
+/// Vendor flags, by bit, that are only hints; a driver that does not know one refuses it. AMD: persistent (6). Intel:
+/// FPGA banks (16 to 18), uncached (18), linear (19), host (20), compressed (21), uncompressed (22), any size (23).
+/// Imagination: uncached (26), cached (27). No hints are 24 and 25, which say who may use the memory, and those above
+/// 27, which say whose it is.
 inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0xff} << 16 | cl_mem_flags{3} << 26;
-/// The one of them without which no buffer is larger than its devices say.
+/// One of these: allows buffers larger than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
 inline constexpr cl_mem_flags any_size = cl_mem_flags{1} << 23;
 
 /// A box of bytes (buffers) or of pixels (images).
@@ -34,7 +34,7 @@ struct memory_use {
     access how;
 };
 
-/// Commands that may not be over yet.
+/// Commands that may still run; those that are over are dropped now and then.
 class pending_commands {
   public:
     void add(ref<_cl_event> command);
@@ -43,19 +43,19 @@ class pending_commands {
   private:
     static constexpr std::size_t few = 16;
     std::vector<ref<_cl_event>> m_commands;
-    std::size_t m_next_sweep = few; ///< asking drivers for each command at each turn would cost the square of their
-             ///< number
+    std::size_t m_next_sweep = few; ///< length at which add() drops finished commands; a sweep at each add() would be
+                                    ///< quadratic
 };
 
-/// One driver's object behind a memory object, and the commands that its contents wait for. The context's order guards
-/// it.
+/// One driver's object behind a memory object, and the commands that use its contents. Guarded by the context's `order`
+/// mutex.
 struct memory_copy {
     driver_object<cl_mem> raw;
-    ref<_cl_event> arrival;            ///< brought the latest contents here
-    driver_context* came_from = nullptr;        ///< by it
-    bool came_from_its_contents = false; ///< they had come there when that was enqueued
-    pending_commands departures;       ///< read the contents for other driver_contexts
-    pending_commands writers, readers; ///< of the program
+    ref<_cl_event> arrival; ///< the copy that brought the latest contents here
+    driver_context* came_from = nullptr; ///< the driver context that `arrival` copied from
+    bool came_from_its_contents = false; ///< the contents were already in `came_from` when `arrival` was enqueued
+    pending_commands departures; ///< copies to other driver contexts
+    pending_commands writers, readers; ///< the program's commands that write, and read, it
 };
 
 /// A region that the program has mapped.
@@ -64,8 +64,8 @@ struct mapping {
     cl_map_flags flags = 0;
     box where;
     std::array<size_t, 2> pitches{};
-    const driver_context* at = nullptr; ///< whose driver
-    ref<_cl_event> filling;    ///< the read that fills the shadow
+    const driver_context* at = nullptr; ///< driver context whose queue mapped it
+    ref<_cl_event> filling; ///< the read that fills the shadow
 };
 
 } // namespace causeway::platform
@@ -86,17 +86,17 @@ struct _cl_mem final : causeway::platform::object {
     _cl_mem(_cl_context& of, cl_mem_object_type what, cl_mem_flags as, size_t bytes, void* host);
     ~_cl_mem();
 
-    /// The driver's object at `at`; made when first asked for. Where the context spans driver contexts, its order is
-    /// held or the object is there already. Throws the driver's code.
+    /// The driver's object in `at`, created on first use. If the context spans driver contexts, hold its `order` mutex
+    /// unless the object exists already. Throws the driver's code.
     [[nodiscard]] cl_mem raw(causeway::platform::driver_context& at);
     /// The object whose contents these are: the buffer that a sub-buffer or an image belongs to.
     [[nodiscard]] _cl_mem& root() { return parent ? parent->root() : *this; }
-    /// Host memory that stands for the whole object while parts of it are mapped: the program's own if it gave that.
+    /// Host copy of the whole object, into which parts are mapped: `host_ptr` if the program gave one, else our own.
     [[nodiscard]] std::byte* shadow();
     [[nodiscard]] bool is_image() const { return type != CL_MEM_OBJECT_BUFFER; }
-    /// Rows and slices of an image that is packed in host memory.
+    /// Row and slice pitch in bytes of the image packed in host memory.
     [[nodiscard]] std::array<size_t, 2> packed_pitches() const;
-    /// Those of its shadow: as the program gave them with memory of its own, else packed.
+    /// Row and slice pitch of the shadow: the program's for its own memory, else packed.
     [[nodiscard]] std::array<size_t, 2> host_pitches() const;
 
     const causeway::platform::ref<_cl_context> context;
@@ -111,7 +111,7 @@ struct _cl_mem final : causeway::platform::object {
     // For contexts that span driver contexts; roots only.
     bool has_contents = false;
     std::vector<causeway::platform::driver_context*> latest; ///< which have the latest contents
-    causeway::platform::driver_context* attached = nullptr; ///< by clAttachBufferToDevice: always among `latest`
+    causeway::platform::driver_context* attached = nullptr; ///< set by clAttachBufferToDevice; always in `latest`
     std::shared_ptr<std::byte[]> initial; ///< what it was made with, until a command has written to it
 
     std::vector<causeway::platform::memory_copy> copies; ///< one for each driver context of this rank
@@ -119,8 +119,8 @@ struct _cl_mem final : causeway::platform::object {
     std::mutex mutex; // guards mappings, m_shadow, destructors
     std::multimap<void*, causeway::platform::mapping> mappings;
     std::vector<destructor> destructors;
-    /// In a cluster, under the context's order: every rank keeps the object until its commands are over on all ranks,
-    /// because the program is told of its end.
+    /// In a cluster, guarded by the context's `order`: a destructor callback is set, so every rank keeps the object
+    /// until its commands are over on all ranks.
     bool is_kept_everywhere = false;
     [[nodiscard]] bool outlives_commands() const {
         return is_kept_everywhere || (parent && parent->outlives_commands());
@@ -134,32 +134,31 @@ struct _cl_mem final : causeway::platform::object {
 
 namespace causeway::platform {
 
-/// Brings the latest contents to `here` for a command that waits for `waits` and comes after `orders`; adds what it
-/// needs to both. The context's order is held.
+/// Brings the latest contents to `here` for a command; adds the events that it must wait for to `waits` (their failure
+/// fails it) and `orders` (they must only be over). Hold the context's `order` mutex.
 void bring(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& waits,
            std::vector<ref<_cl_event>>& orders);
 
-/// Notes that `command`, which is enqueued at `here` now, uses the object. The context's order is held. `command` is
-/// null on a rank that does not run it. If it is `apart`, later writers wait for it, also in other queues.
+/// Records that `command`, now enqueued at `here`, uses the object; null on a rank that does not run it. If `apart`,
+/// later writers in other queues wait for it too. Hold the context's `order` mutex.
 void note_use(_cl_mem& object, driver_context& here, access how, _cl_event* command, bool apart = false);
 
-/// Adds to `orders` the program's earlier commands at `here`, for a command in a queue of the platform's own. The
-/// context's order is held.
+/// For a command in one of the platform's own queues: adds to `orders` the program's earlier commands at `here`. Hold
+/// the context's `order` mutex.
 void come_after(_cl_mem& object, driver_context& here, access how, std::vector<ref<_cl_event>>& orders);
 
-/// From now on the latest contents are always at `here`. The context's order is held.
+/// From now on the latest contents are always at `here`. Hold the context's `order` mutex.
 void attach(_cl_mem& object, driver_context& here);
 
-/// Whether the sub-buffer that the object is, or is made of, begins where the device can have one.
+/// Whether the sub-buffer (the object, or an image's parent) starts at the device's alignment.
 [[nodiscard]] bool is_aligned(const _cl_mem& object, const _cl_device_id& device);
 
 /// The whole of an image, as the region of a command.
 [[nodiscard]] std::array<size_t, 3> whole_region(const _cl_mem& image);
-/// Throws CL_INVALID_VALUE for a region that the image does not have.
+/// Throws CL_INVALID_VALUE for a region outside the image.
 void check_region(const _cl_mem& image, const std::array<size_t, 3>& origin, const std::array<size_t, 3>& region);
 
-/// Whether a clSetKernelArg value is a memory object or sampler that lives, for kernels that do not say what they
-/// take.
+/// Whether a clSetKernelArg value is a live memory object or sampler: for kernels without argument info.
 [[nodiscard]] bool is_live_handle(const void* handle);
 void add_live_handle(const void* handle);
 void remove_live_handle(const void* handle);

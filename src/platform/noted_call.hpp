@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A function of the platform that goes into the record of calls.
+// SPDX-License-Identifier: Apache-2.0 Wraps functions of the platform so that the program's calls go into the call
+// record.
 #pragma once
 
 #include "platform/cluster.hpp"
@@ -16,7 +16,7 @@
 
 namespace causeway::platform {
 
-/// Calls that make, set or enqueue something, or wait. Ranks may ask and let go as they like.
+/// True for calls that create, set, enqueue or wait. Queries and releases may differ between ranks.
 [[nodiscard]] constexpr bool goes_into_record(std::string_view function) {
     for (const std::string_view other : {"clGet", "clRetain", "clRelease", "clUnload", "clSVM"})
         if (function.starts_with(other)) return false;
@@ -44,12 +44,12 @@ template <class Value> void name_made(Value made, std::uint64_t call) {
         if (made != nullptr) made->made_by = call;
 }
 
-/// Functions that make a list, or only say how long it would be: then the room for it means nothing.
+/// Functions that make a list, or only give its length if the list is null; its size argument then means nothing.
 constexpr bool makes_list(api_call function) {
     return function == api_call::clCreateSubDevices || function == api_call::clCreateKernelsInProgram;
 }
 
-/// The arguments of a call that counts.
+/// The arguments as they go into the record.
 template <api_call Which, class... Arguments> auto meaning_of(Arguments... given) {
     std::array<call_argument, sizeof...(Arguments)> all{argument_of(given)...};
     if constexpr (makes_list(Which))

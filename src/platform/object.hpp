@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// What all objects of the platform share: the loader's first word, a kind, two counts of references.
+// SPDX-License-Identifier: Apache-2.0 Base of all objects of the platform: the loader's dispatch word, a kind, two
+// reference counts.
 #pragma once
 
 #include "platform/opencl.hpp"
@@ -10,7 +10,7 @@
 
 namespace causeway::platform {
 
-/// The table of this platform: the first word of all its objects points to it.
+/// Dispatch table of this platform; the first word of each of its objects points to it.
 extern const cl_icd_dispatch dispatch_table;
 
 /// A call that is refused with an OpenCL code. The C boundary turns it into that code.
@@ -22,26 +22,25 @@ enum class kind : std::uint32_t { none, platform, device, context, queue, mem, s
 
 /// Base of the structs behind OpenCL's handles. No virtual functions: the first word is the loader's.
 ///
-/// It lives as long as anybody holds it. All of the program's references together are one hold, so that the program
-/// sees its own count. Its handle is valid as long as it lives, even without a reference: other objects and callbacks
-/// give it out.
+/// Lives while anybody has a hold. All of the program's references together are one hold, so the program sees only its
+/// own count. The handle stays valid while the object lives, even with no reference: other objects and callbacks hand
+/// it out.
 class object {
   public:
     explicit object(kind of) : m_kind(of) {}
     object(const object&) = delete;
     object& operator=(const object&) = delete;
 
-    /// Whether it is an object of this kind that lives.
+    /// Whether this is a live object of kind `of`.
     [[nodiscard]] bool is(kind of) const {
         return m_dispatch == &dispatch_table && m_kind.load(std::memory_order_relaxed) == of;
     }
     [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
 
-    /// True for the program's first reference: whoever called leaves it a hold.
+    /// Adds one of the program's references. If true it is the first: the caller leaves a hold to the program.
     [[nodiscard]] bool retain() { return m_references.fetch_add(1, std::memory_order_acq_rel) == 0; }
     enum class released { nothing, one, last };
-    /// Drops one of the program's references; with the last one the caller drops the program's hold. Does nothing if
-    /// there is none.
+    /// Drops one of the program's references, if there is any. After `last` the caller drops the program's hold.
     [[nodiscard]] released release() {
         auto count = m_references.load(std::memory_order_relaxed);
         do {
@@ -51,12 +50,12 @@ class object {
     }
 
     void hold() { m_holds.fetch_add(1, std::memory_order_relaxed); }
-    /// True for the last one: whoever called deletes the object.
+    /// Drops a hold. If true it was the last: the caller deletes the object.
     [[nodiscard]] bool drop() { return m_holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   protected:
     ~object() { end_life(); }
-    /// Its handle is refused from here on, also in callbacks that are told of its end.
+    /// Makes the handle invalid, also in destructor callbacks.
     void end_life() { m_kind.store(kind::none, std::memory_order_relaxed); }
 
   private:
@@ -86,7 +85,7 @@ template <class Object> class ref {
     ~ref() {
         if (m_object != nullptr && m_object->drop()) delete m_object;
     }
-    /// Takes over the hold that an object is made with.
+    /// Takes over the hold that an object is created with.
     [[nodiscard]] static ref adopt(Object* made) {
         ref result;
         result.m_object = made;
@@ -97,14 +96,14 @@ template <class Object> class ref {
     Object* operator->() const { return m_object; }
     Object& operator*() const { return *m_object; }
     [[nodiscard]] explicit operator bool() const { return m_object != nullptr; }
-    /// Gives the object to the program, whose reference and hold it was made with.
+    /// Gives the object to the program, with this hold and the reference that it was created with.
     [[nodiscard]] Object* give() { return std::exchange(m_object, nullptr); }
 
   private:
     Object* m_object = nullptr;
 };
 
-/// The object behind a handle of the program; refuses null, foreign ones and what lives no more with `code`.
+/// The object behind the program's handle; throws `code` for one that is null, foreign or dead.
 template <class Object> Object& checked(Object* handle, cl_int code) {
     if (handle == nullptr || !handle->is(Object::own_kind)) throw refusal{code};
     return *handle;

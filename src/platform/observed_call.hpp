@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// A function of the platform whose calls observers hear of.
+// SPDX-License-Identifier: Apache-2.0 Wraps functions of the platform so that observers hear of the program's calls.
 #pragma once
 
 #include "platform/event.hpp"
@@ -11,8 +10,7 @@
 
 namespace causeway::platform {
 
-/// What a call enqueues, by its arguments. It looks at no handle or pointer that may be invalid: refusing those is the
-/// platform's work.
+/// Describes what a call enqueues, from its unchecked arguments: dereferences none that may be invalid.
 template <api_call Which, class... Arguments> command_shape shape_of(const std::tuple<Arguments...>& given) {
     command_shape shape;
     shape.queue = std::get<0>(given);
@@ -74,7 +72,7 @@ template <api_call Which, class... Arguments> command_shape shape_of(const std::
     return shape;
 }
 
-/// Kernels and what moves bytes. Markers and barriers take no time of their own.
+/// Whether the call launches a kernel or moves bytes. Markers and barriers take no time of their own.
 [[nodiscard]] constexpr bool is_watched_command(api_call which) {
     switch (which) {
     case api_call::clEnqueueNDRangeKernel:
@@ -103,12 +101,12 @@ template <api_call Which, class... Arguments> command_shape shape_of(const std::
     return which == api_call::clFinish || which == api_call::clWaitForEvents ||
            which == api_call::clGetEventProfilingInfo;
 }
-/// Calls after which drivers may not be asked any more.
+/// Calls after which a driver's events may not be queried any more.
 [[nodiscard]] constexpr bool is_farewell(api_call which) {
     return which == api_call::clReleaseCommandQueue || which == api_call::clReleaseContext;
 }
 
-/// How deep this thread is in calls of the platform: callbacks and the platform itself call, too.
+/// Depth of nested calls in this thread. Only the outermost is observed; callbacks and the platform itself call too.
 inline thread_local unsigned depth_of_calls = 0;
 
 template <api_call Which, auto Function> struct observed;
@@ -144,7 +142,7 @@ struct observed<Which, Function> {
         }
     }
 
-    /// Takes an event of its own where the program wants none: the command's times are behind it.
+    /// Requests an event even where the program wants none, to get the command's times.
     static Result watch(std::tuple<Arguments...> given) {
         const auto shape = shape_of<Which>(given);
         for (auto* const each : observer::all()) each->enqueues(Which, shape);
@@ -178,7 +176,7 @@ struct observed<Which, Function> {
     static bool went_well(cl_int code) { return code == CL_SUCCESS; }
 };
 
-/// The function that programs get.
+/// The function for the dispatch table: observed if any observer hears calls.
 template <api_call Which, auto Function> auto observed_if_wanted() {
     return observer::hears_calls() ? &observed<Which, Function>::call : Function;
 }

@@ -2,7 +2,7 @@
 // OpenCL's types with every entry point that a loader's table can hold.
 #pragma once
 
-// The rest of the tree keeps to OpenCL 1.2; a table of a platform has the slots of 3.0.
+// The rest of the tree keeps to OpenCL 1.2; a platform's dispatch table has the slots of 3.0.
 #undef CL_TARGET_OPENCL_VERSION
 #define CL_TARGET_OPENCL_VERSION 300
 #ifndef CL_USE_DEPRECATED_OPENCL_1_0_APIS
@@ -23,8 +23,8 @@
 #ifndef CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #endif
-// The tree uses names that all releases of OpenCL's headers have. An image's parent is `buffer` of its description,
-// because not every C++ has unnamed unions. An entry point's type is that of its slot.
+// Use only names that all releases of OpenCL's headers have: an image's parent is cl_image_desc::buffer, because
+// `mem_object` is in an unnamed union; an entry point's type is that of its slot in cl_icd_dispatch.
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>

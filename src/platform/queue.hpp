@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// A command queue of the platform: the driver's, and the commands that may not go there yet.
+// SPDX-License-Identifier: Apache-2.0 A command queue of the platform: the driver's queue, and commands that may not go
+// to it yet.
 #pragma once
 
 #include "platform/event.hpp"
@@ -10,9 +10,9 @@
 
 namespace causeway::platform {
 
-/// Hands a command to its driver, once at most, on any thread: issue(blocking, number of events, the driver's events,
-/// where its event goes or null). Any callable. If it has a detach(), that is called before it is kept for later: it
-/// copies what the program may change after the call.
+/// Type-erased callable that hands a command to its driver: issue(blocking, event count, driver's events, event out or
+/// null). Called at most once, on any thread. If the callable has a detach(), it is called before the command is
+/// deferred, to copy what the program may change after its call.
 class issue_function {
   public:
     template <class Issue>
@@ -43,17 +43,17 @@ class issue_function {
     std::unique_ptr<any> m_held;
 };
 
-/// How a command stands among those of an out-of-order queue that still wait.
+/// Order of a command among those of an out-of-order queue that still wait.
 struct queue_order {
-    bool after_all = false;  ///< issued after all that were enqueued before
+    bool after_all = false; ///< issued after all that were enqueued before
     bool before_all = false; ///< issued before all that are enqueued later
 };
 
 struct waiting_command {
     ref<_cl_event> event;
-    std::vector<ref<_cl_event>> waits;  ///< a failed one fails the command
+    std::vector<ref<_cl_event>> waits; ///< a failed one fails the command
     std::vector<ref<_cl_event>> orders; ///< these must only be over
-    ref<_cl_event> filling;             ///< this must be over before the driver hears of the command, see new_command
+    ref<_cl_event> filling; ///< must be over before the driver gets the command, see new_command
     issue_function issue;
     queue_order order;
 };
@@ -64,7 +64,7 @@ struct _cl_command_queue final : causeway::platform::object {
     static constexpr auto own_kind = causeway::platform::kind::queue;
 
     enum class owner { program, context };
-    /// The context's own queues do not hold it. Throws the driver's code.
+    /// Holds the context, except if the context owns the queue. Throws the driver's code.
     _cl_command_queue(owner whose, _cl_context& of, _cl_device_id& on, causeway::platform::driver_context& at,
                       cl_command_queue_properties as);
 
@@ -76,22 +76,20 @@ struct _cl_command_queue final : causeway::platform::object {
     causeway::platform::driver_context& where; // may be gone before the queue
     const causeway::platform::driver& driver;
     const cl_command_queue_properties properties;
-    std::vector<cl_queue_properties> property_list;          ///< as given to clCreateCommandQueueWithProperties
+    std::vector<cl_queue_properties> property_list; ///< as given to clCreateCommandQueueWithProperties
     causeway::platform::driver_object<cl_command_queue> raw; ///< null on a device of another rank
-    /// The driver's code for the first command that it refused after the call had returned CL_SUCCESS. The next
-    /// clFinish returns it.
+    /// The driver's code for the first deferred command that it refused. The next clFinish returns it.
     std::atomic<cl_int> refused{CL_SUCCESS};
     void refuse(cl_int code) {
         cl_int none = CL_SUCCESS;
         refused.compare_exchange_strong(none, code);
     }
-    /// Whether a command has ended because its wait list failed, before all that it came behind was over. See
-    /// behind.hpp.
+    /// Whether a command has failed by its wait list before all that it is behind was over. See behind.hpp.
     std::atomic<bool> has_failed_waits{false};
     /// Whether one of its commands comes behind a user event, set or not: the same on every rank of a cluster.
     std::atomic<bool> is_behind_users{false};
-    // In a cluster, under the context's order: what all its commands, and those in front of its last barrier, come
-    // behind. See behind.hpp.
+    // In a cluster, guarded by the context's `order`: events that all its commands, and those before its last barrier,
+    // are behind. See behind.hpp.
     std::vector<causeway::platform::ref<_cl_event>> behind, behind_barrier;
 
     [[nodiscard]] bool in_order() const { return (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) == 0; }
@@ -100,9 +98,8 @@ struct _cl_command_queue final : causeway::platform::object {
         if (raw) (void)calls().clFlush(raw.raw());
     }
 
-    std::atomic<unsigned> waiting_count{0}; ///< of commands that the driver does not have yet
+    std::atomic<unsigned> waiting_count{0}; ///< length of `waiting`, to read without the lock
     std::deque<causeway::platform::waiting_command> waiting; // the scheduler's mutex guards it
-    /// Parts of collectives of which the queue has not heard yet how they ended: until then `refused` may be about to
-    /// change.
+    /// Parts of collectives whose end this queue does not know yet; while above 0, `refused` may still change.
     std::atomic<unsigned> unheard_count{0};
 };

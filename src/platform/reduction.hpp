@@ -14,14 +14,14 @@ struct reduction {
     ref<_cl_kernel> kernel = {}; ///< the program's, for CL_REDUCTION_KERNEL
 };
 
-/// Throws the code for what cannot be: an unknown type or operator, another kernel than the operator needs, or a type
-/// that a device of the context cannot compute with.
+/// Throws an OpenCL code for an unknown type or operator, a kernel that does not fit the operator, or a type that a
+/// device of the context does not support.
 void check_reduction(const reduction& what, const _cl_context& context);
 
 /// Bytes of an element.
 [[nodiscard]] size_t element_size(const reduction& what);
 
-/// Enqueues result = first op second on a queue of `at`, whose driver's buffers they are.
+/// Enqueues result = first op second on a queue of `at`. All handles are those of its driver.
 [[nodiscard]] cl_int enqueue_reduction(driver_context& at, cl_command_queue queue, const reduction& what, cl_mem first,
                                        cl_mem second, cl_mem result, size_t bytes, cl_uint waits, const cl_event* list,
                                        cl_event* event);

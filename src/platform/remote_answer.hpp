@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// What the driver of another rank says.
+// SPDX-License-Identifier: Apache-2.0 Queries answered by the driver of another rank.
 #pragma once
 
 #include "platform/cluster.hpp"
@@ -8,8 +7,8 @@
 
 namespace causeway::platform {
 
-/// The answer of `ask(size, value, size_ret)`, which rank `root` alone asks, on every rank of `job`. Collective; where
-/// the ranks are not asked, this one's own.
+/// Rank `root` calls `ask(size, value, size_ret)`, and every rank of `job` returns its result. Collective. If `job`
+/// asks no other ranks, this rank calls `ask` itself.
 template <class Ask> cl_int answer_of(const cluster& job, int root, const answer& to, Ask ask) {
     if (!job.asks_ranks()) return to.from(ask);
     struct {

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Samplers: one of each driver of the context behind each.
+// SPDX-License-Identifier: Apache-2.0 Samplers: behind each, one sampler of every driver of the context.
 #pragma once
 
 #include "platform/context.hpp"
@@ -16,6 +15,5 @@ struct _cl_sampler final : causeway::platform::object {
     cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
     cl_filter_mode filter = CL_FILTER_NEAREST;
     std::vector<cl_sampler_properties> property_list;                ///< as given to clCreateSamplerWithProperties
-    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< one for each driver context; none of an
-                                                                     ///< understudy
+    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< by driver context; null for an understudy
 };

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Holds commands back whose driver cannot see what they wait for, and calls the program back.
+// SPDX-License-Identifier: Apache-2.0 Holds back commands that wait for what their driver cannot see, and runs the
+// program's event callbacks.
 #pragma once
 
 #include "platform/queue.hpp"
@@ -15,7 +15,7 @@
 
 namespace causeway::platform {
 
-/// Events of one driver for one wait list.
+/// A wait list of one driver's events; up to 8 without allocating.
 class raw_waits {
   public:
     void add(cl_event raw) {
@@ -38,21 +38,19 @@ class raw_waits {
     std::vector<cl_event> m_many;
 };
 
-/// What stands between a command and its driver.
+/// Why a command cannot go to its driver yet: `event` is not over, or has failed.
 struct obstacle {
     enum class sort { none, not_yet, failed };
     sort what = sort::none;
     _cl_event* event = nullptr;
 };
 
-/// Which drivers are asked whether an event is over: all; none, so that only what is known counts; or, on the
-/// scheduler's thread, those of events that it does not watch. Watched events are asked for once for all that wait for
-/// them.
+/// Whether to ask an event's driver if it is over. `nobody`: only what is known counts. `unwatched`: skip events that
+/// the scheduler watches, which its thread polls once for all their waiters.
 enum class asks { driver, nobody, unwatched };
 
-/// Whether `event`, which a command of `queue` waits for, holds it back. If not, and if its driver must still wait, it
-/// is in `raws`. An event that has failed is never given to a driver: PoCL 3.1 hangs then, Intel's runtime 2026.2
-/// crashes.
+/// Whether `event` holds back a command of `queue`. If not, but the driver must still wait for it, adds it to `raws`.
+/// Never adds a failed event: PoCL 3.1 hangs on one, Intel's runtime 2026.2 crashes.
 [[nodiscard]] obstacle look_at(_cl_event& event, const _cl_command_queue& queue, bool may_fail, raw_waits& raws,
                                asks whom = asks::driver);
 
@@ -61,43 +59,42 @@ enum class asks { driver, nobody, unwatched };
 [[nodiscard]] obstacle look_at_all(const waiting_command& command, const _cl_command_queue& queue, raw_waits& raws,
                                    asks whom = asks::driver);
 
-/// One for the process. Threads start with the first command that has to wait, and end when the process begins to end,
-/// because drivers shut down. A thread that waits for a command after that does their work; callbacks are no longer
-/// called.
+/// One for the process. Its two threads start with the first command that has to wait, and stop in an `exit` handler,
+/// before drivers shut down. After that a thread that waits for a command does their work, and no callback runs.
 class scheduler {
   public:
     [[nodiscard]] static scheduler& of_process();
 
-    /// Puts a command behind those of its queue that wait already.
+    /// Queues a command behind those of its queue that already wait.
     void defer(_cl_command_queue& queue, waiting_command command);
     void call_back(_cl_event& event, _cl_event::callback callback);
-    /// Calls `action` with the final status once the event is over, on the scheduler's thread: it must not wait.
+    /// Calls `action` with the final status once the event is over, on the scheduler's thread. `action` must not block.
     void after(_cl_event& event, std::function<void(cl_int)> action);
-    /// Calls `action` once all of `events` are over, which end on each rank of a cluster by themselves: in this thread
-    /// if they are. It must not wait.
+    /// Calls `action` once all of `events` are over: at once in this thread if they are, else on the scheduler's.
+    /// `action` must not block. The events are ones that every rank ends for itself.
     void after_all(std::vector<ref<_cl_event>> events, std::function<void()> action);
-    /// A command that no driver has here is over.
+    /// Ends a command that no driver of this rank has.
     void end(_cl_event& event, const command_end& how);
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
     void set(_cl_event& event, cl_int status);
 
-    /// Return when the event is over; when the drivers have all commands that `queue` has now.
+    /// Block until the event is over; until the drivers have all commands that `queue` holds now.
     void wait_for(_cl_event& event);
     void wait_for_turns(_cl_command_queue& queue);
-    /// Returns when the queue has heard how its parts of collectives ended.
+    /// Blocks until the queue knows how its parts of collectives ended.
     void wait_for_outcomes(_cl_command_queue& queue);
 
-    /// A line for each of the first commands that wait, and for what, for the user.
+    /// For the user: a line for each of the first four waiting queues, with what they wait for.
     [[nodiscard]] std::string describe_waits();
-    /// The threads start, if they have not: handlers of `exit` that are registered later run before its own, on every
-    /// rank.
+    /// Starts the threads if they have not started, so that `exit` handlers which the program registers later run
+    /// before the scheduler's, on every rank.
     void begin();
-    /// Waits until nothing is left to do, at most for `limit`; says whether that is so.
+    /// Waits at most `limit` until nothing is left to do; true if so.
     bool drain(std::chrono::milliseconds limit);
 
-    /// Something may have changed that a command waits for. Any thread, also a driver's.
+    /// Wakes the scheduler: something that a command waits for may have changed. Any thread, a driver's too.
     void ring();
-    /// A driver says that an event is over, which was held for that.
+    /// A driver's callback says that `raw` is over; releases the reference kept for the callback.
     void called_back(cl_event raw);
 
   private:
@@ -105,13 +102,13 @@ class scheduler {
     void start(); // with m_mutex held
     void run();
     void stop();
-    /// Each command that waits in a queue waits for a watched event: until one of those ends or the bell rings, a look
-    /// at the events, once each, is enough.
+    /// Every waiting command waits for a watched event. Until one of those ends or the bell rings, polling each watched
+    /// event once is enough; else look at all queues.
     enum class looks { at_events, at_all };
-    /// Looks once. Says whether anything moved.
+    /// One round. True if anything moved.
     bool step(looks at);
     template <class Over> void wait_until(Over over);
-    /// Says whether some are left.
+    /// Releases events whose driver has called back, a round later. True if some are left.
     bool let_go_of_called_back();
     bool issue_ready(_cl_command_queue& queue, std::unique_lock<std::mutex>& lock);
     bool look_at_watched(std::unique_lock<std::mutex>& lock);
@@ -133,26 +130,28 @@ class scheduler {
         _cl_event::callback callback;
     };
 
-    // Guards what follows, and what queues and events leave to the scheduler. Release no object under it: a context's
-    // last one calls the program.
+    // Guards what follows, and the members of queues and events that name the scheduler. Release no object under it:
+    // releasing a context's last one calls the program's destructor callbacks.
     std::mutex m_mutex;
     std::vector<ref<_cl_command_queue>> m_busy;
-    std::vector<ref<_cl_event>> m_watched; ///< each once, whoever waits for it
-    std::size_t m_asked = 0; ///< of these, for whose end a driver was asked in the last look
+    std::vector<ref<_cl_event>> m_watched; ///< no duplicates
+    std::size_t m_asked = 0; ///< how many of them a driver was asked about in the last round
     std::vector<late_action> m_late;
     bool m_started = false;
-    bool m_idle = true; ///< since the last look, which found nothing that waits
+    bool m_idle = true; ///< the last round found nothing that waits
     std::condition_variable m_settled;
 
-    std::mutex m_bell_mutex; // guards m_rung; drivers ring while they hold locks of theirs, so nothing else is done
-                             // under it
+    std::mutex m_bell_mutex; // guards m_rung, m_called_back, m_left_call. Drivers ring under their own locks, so
+                             // nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
-    std::vector<cl_event> m_called_back, m_left_call; // guarded by m_bell_mutex too
+    std::vector<cl_event> m_called_back, m_left_call; // references that drivers' callbacks are done with: since this
+                                                      // round, since the last
 
-    std::mutex m_changed_mutex; // for m_changed: an event was issued or is over, or a queue ran empty
+    std::mutex m_changed_mutex; // for m_changed (an event was issued or is over, or a queue ran empty), m_stopping,
+                                // m_running
     std::condition_variable m_changed;
-    bool m_stopping = false; // guarded by m_changed_mutex, as is the next one
+    bool m_stopping = false; // the process ends
     unsigned m_running = 0; // threads
 
     std::mutex m_due_mutex; // guards m_due and m_calls_back

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// The options of the platform.
+// SPDX-License-Identifier: Apache-2.0 The platform's options, from the environment.
 #pragma once
 
 #include "base/options.hpp"
@@ -8,7 +7,7 @@
 
 namespace causeway::platform {
 
-/// As the environment was at the first call.
+/// Read once, at the first call. Never destroyed.
 [[nodiscard]] inline const options& settings() {
     static const auto& all = []() -> options& {
         auto& made = *new options; // threads of drivers outlive static objects

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Where the time of the program goes, for `causeway study`: each function, each launch, each copy.
+// SPDX-License-Identifier: Apache-2.0 Profiles the program for `causeway study`: time in each function, launch and
+// copy.
 #pragma once
 
 #include "platform/event.hpp"
@@ -17,7 +17,7 @@ namespace causeway::platform {
 
 class study final : public observer {
   public:
-    /// Null unless CAUSEWAY_STUDY names a folder, where the process leaves PID.json at its end.
+    /// Null unless CAUSEWAY_STUDY names a folder. At exit the process writes PID.json there.
     [[nodiscard]] static study* of_process();
 
     void called(api_call which, time begin, time end) override;
@@ -25,12 +25,12 @@ class study final : public observer {
     void settle() override;
 
   private:
-    /// Times are those in calls of one function, of the thread that called first and of all others.
+    /// Calls of one function: time in them, in the thread that made the first call and in all others.
     struct counter {
         std::atomic<std::uint64_t> count{0};
         std::atomic<time::rep> first_thread{0}, others{0}, longest{0};
     };
-    /// Launches of one kernel and size, or copies of one function and nearly one size.
+    /// Launches of one kernel and size, or copies by one function of about one size.
     struct row {
         api_call which = api_call::none;
         std::string kernel;
@@ -72,12 +72,12 @@ class study final : public observer {
     std::mutex m_mutex; // guards what follows
     std::map<row_key, row> m_rows;
     std::map<const _cl_device_id*, std::size_t> m_device_numbers;
-    std::vector<std::string> m_devices; ///< what they say of themselves, as JSON: at the end of the process they are
-                                        ///< not asked
+    std::vector<std::string> m_devices; ///< device info as JSON, read early: drivers are not asked at the end of the
+                                        ///< process
     std::deque<running> m_running;
-    std::vector<running> m_over; ///< let go of a round later, as device_times does
+    std::vector<running> m_over; ///< released one settle() later: a driver may still be leaving its call
     std::vector<span> m_spans;
-    std::uint64_t m_left_out = 0; ///< of m_spans
+    std::uint64_t m_left_out = 0; ///< commands that m_spans had no room for
     time m_busy{}, m_busy_until{};
 };
 

@@ -1,6 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Says where a rank of a cluster stands when nothing has moved for a while: the ranks may wait for each other for
-// ever.
+// SPDX-License-Identifier: Apache-2.0 Reports where this rank of a cluster is when nothing has moved for a while: the
+// ranks may be in a deadlock.
 #pragma once
 
 #include <atomic>
@@ -13,14 +12,14 @@ class watchdog {
   public:
     [[nodiscard]] static watchdog& of_process();
 
-    /// Begins to look; prints once for each time that nothing moves for `limit`.
+    /// Starts a thread that prints once each time nothing has moved for `limit`.
     void start(std::chrono::seconds limit);
     /// Something has moved. Any thread; cheap.
     void moved() { m_moves.fetch_add(1, std::memory_order_relaxed); }
 
     [[nodiscard]] bool program_waits() const { return m_what.load(std::memory_order_relaxed) != nullptr; }
 
-    /// The program waits for something as long as this lives.
+    /// While it lives, the program waits for `what`.
     class wait {
       public:
         explicit wait(const char* what) : m_before(of_process().m_what.exchange(what, std::memory_order_relaxed)) {
@@ -34,14 +33,14 @@ class watchdog {
         const char* m_before;
     };
 
-    /// The program asks whether something is over as long as this lives: a wait for the answer is no move.
+    /// While it lives, the program polls a status; waiting for another rank's answer does not count as movement.
     class question {
       public:
         question() { s_asks = true; }
         question(const question&) = delete;
         question& operator=(const question&) = delete;
         ~question() { s_asks = false; }
-        /// What it asked for is not over, as the last time.
+        /// The status was not final yet.
         void was_in_vain() { of_process().m_asked_in_vain.fetch_add(1, std::memory_order_relaxed); }
     };
 
