@@ -106,14 +106,14 @@ struct open_request {
 /// An end that does something before it is open, or may have to wait for others.
 class waiting_end {
   public:
-    /// The transfer was enqueued. Called in the order of enqueue: what is ordered takes its turn here.
+    /// The transfer was enqueued. Called in the order of enqueue; ordered endpoints join their line here.
     virtual void enqueued() {}
     /// The transfer ends without having been opened.
     virtual void abandoned() {}
     /// Interrupts an open(), read() or write() that waits for another process. Its step still finishes.
     virtual void cancel() {}
-    /// Who outside this process has to act before the transfer can end, as "rank 1 to receive with tag 5"; the same at
-    /// any time. Empty: nobody.
+    /// Who outside this process has to act before the transfer can end: "rank 1 to receive with tag 5". Never changes.
+    /// Empty: nobody.
     [[nodiscard]] virtual std::string partner() const { return {}; }
 
   protected:

@@ -14,7 +14,7 @@ class address_ranges {
   public:
     address_ranges(std::byte* first, std::size_t bytes) { m_free.emplace(first, bytes); }
 
-    /// Null if no free range is as long. Ranges begin at multiples of 256 from the first byte on.
+    /// A range of `bytes`, at a multiple of 256 from the first byte; null if no free range is long enough.
     [[nodiscard]] std::byte* take(std::size_t bytes) {
         const auto whole = rounded(bytes);
         for (auto each = m_free.begin(); each != m_free.end(); ++each) {
@@ -39,7 +39,7 @@ class address_ranges {
         if (const auto next = std::next(made); next != m_free.end()) join(made, next);
     }
 
-    /// Whether take() would find one.
+    /// Whether take(bytes) would succeed.
     [[nodiscard]] bool has_room(std::size_t bytes) const {
         return std::any_of(m_free.begin(), m_free.end(),
                            [&](const auto& each) { return each.second >= rounded(bytes); });

@@ -17,7 +17,8 @@ class bridge_watch final : public transfer::progress_source {
 
     [[nodiscard]] bridge::windows& windows() { return m_windows; }
 
-    /// Device `by` copies `bytes`; `done` finishes with them, or with an error. `to` and `from` stay until then.
+    /// Device `by` copies `bytes` between windows; `done` finishes with `bytes` or an error. Both windows must live
+    /// until then.
     void copy(const bridge::device_uuid& by, std::byte* to, const std::byte* from, std::size_t bytes,
               transfer::step& done);
 

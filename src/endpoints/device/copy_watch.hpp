@@ -20,7 +20,7 @@ namespace causeway::endpoints {
 /// How error texts name a command on `bytes` at `offset` of a buffer.
 [[nodiscard]] std::string buffer_text(const char* what, std::size_t offset, std::size_t bytes);
 
-/// What belongs to a copy of few bytes.
+/// What a small copy keeps until it is complete.
 struct small_copy {
     std::optional<small_writes::timing> timing;
     pinned_slab::piece memory; ///< that it copies from
@@ -29,7 +29,7 @@ struct small_copy {
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
-    /// Who is to be woken by a copy that takes long: it may wait for a kernel in the program's queue.
+    /// Copies that take long wake `engine` when they complete: they may wait for a kernel in the program's queue.
     void wake(std::shared_ptr<transfer::waker> engine) { m_engine = std::move(engine); }
 
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes. Its error names
@@ -38,11 +38,11 @@ class copy_watch final : public transfer::progress_source {
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done, small_copy small = {}, bool starts_unflushed = false);
 
-    /// The same, and flushes it now.
+    /// As add(), and flushes the queue now.
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
                      transfer::step& done);
 
-    /// The time of the last poll but one: a copy that a poll finds complete ended after it.
+    /// The time of the last poll but one: a copy that the last poll found complete ended after that.
     [[nodiscard]] time_point looked_before() const { return m_looked_before; }
 
     bool poll(time_point now) override;
@@ -62,7 +62,7 @@ class copy_watch final : public transfer::progress_source {
     /// Queues are in-order: only the first of a line can be the next to complete.
     struct line {
         line(cl_command_queue of, bool starts) : queue(of), starts_unflushed(starts) {}
-        line(line&&) = default; // and no copy: of pieces there is none
+        line(line&&) = default; // never copied: a pinned_slab::piece cannot be
         line& operator=(line&&) = default;
         cl_command_queue queue;
         bool starts_unflushed;

@@ -13,8 +13,8 @@
 
 namespace causeway::endpoints {
 
-/// A box inside a buffer, as in clEnqueueReadBufferRect: bytes, rows, slices. Packed row by row it has
-/// region[0] * region[1] * region[2] bytes.
+/// A box inside a buffer, as in clEnqueueReadBufferRect. `origin` and `region` count bytes, rows, slices; pitches are
+/// in bytes.
 struct box {
     std::array<std::size_t, 3> origin{}, region{};
     std::size_t row_pitch = 0, slice_pitch = 0;
@@ -22,14 +22,14 @@ struct box {
     [[nodiscard]] std::size_t bytes() const { return region[0] * region[1] * region[2]; }
 };
 
-/// Where a buffer and a device come from. Retained by the endpoint.
+/// A buffer with its context and device, and the window that it lies in. The endpoint retains the OpenCL objects.
 struct buffer_location {
     cl::context context;
     cl_device_id device = nullptr;
     cl::buffer buffer;
     std::size_t buffer_bytes = 0;
     cl_mem_flags flags = 0;
-    /// The window of the device that the buffer was made in, if any, and its offset there.
+    /// The window that the buffer was made in, null if none, and the buffer's offset there in bytes.
     std::shared_ptr<bridge::known_window> window;
     std::size_t window_offset = 0;
 };
@@ -41,10 +41,10 @@ struct device_services {
     bridge::windows& windows;
 };
 
-/// An end whose bytes may lie in a window: copies over a link go from one such location to another.
+/// An end whose bytes may lie in a window. Copies over a link go from one such end to another.
 class window_end {
   public:
-    /// Null if they do not.
+    /// That window; null if they lie in none.
     [[nodiscard]] virtual const bridge::known_window* home() const = 0;
     /// Where the byte at `offset` of the transfer is, in a window.
     [[nodiscard]] virtual std::byte* address(std::size_t offset) const = 0;
@@ -53,33 +53,33 @@ class window_end {
     ~window_end() = default;
 };
 
-/// A transfer's order among the program's commands. Filled in before the transfer is submitted.
+/// A transfer's order among the program's commands. All but `entered` is set before the transfer is submitted.
 struct command_order {
-    /// Events in the location's context that it comes after: a source may be read behind them while the command is
-    /// gated. Empty: the device cannot wait for everything that the transfer waits for.
+    /// Events of the buffer's context that the transfer waits for: while the command is gated, the device may read the
+    /// source behind them. Empty if the device cannot wait for all that the transfer waits for.
     std::vector<cl::event> after;
-    /// The program's queue, if the transfer's copy itself goes there and keeps its order. A source is read ahead in it,
-    /// behind a queue_gate.
+    /// The program's queue, if the copy itself is enqueued there. A source is then read ahead in it, with a gate of
+    /// make_queue_gate(). Null: the copy goes into the engine's queues.
     cl::queue queue;
-    bool is_in_order = true; ///< that queue
-    cl::event entered; ///< what stands in it for the transfer of a source; engine's thread
+    bool is_in_order = true; ///< whether `queue` is
+    cl::event entered; ///< of a source: its copy or marker in `queue`; engine's thread only
 };
 using device_order = std::shared_ptr<command_order>;
 
-/// Opens when the read of the source in order->queue, and all before it, is over. If there was no memory to read ahead,
-/// a marker in the in-order queue stands for the read.
+/// Opens when the read of the source in order->queue is over, failed or not. If there was no memory to read ahead, a
+/// marker in the in-order queue stands for the read.
 [[nodiscard]] std::unique_ptr<transfer::gate> make_queue_gate(device_order order);
 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services,
                                                                       buffer_location location, std::size_t offset,
                                                                       device_order order = nullptr);
-/// `order` serves a box that is_dense().
+/// `order` is for boxes that are is_dense(); others need none.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, buffer_location location,
                                                                     const box& shape, device_order order = nullptr);
-/// Its bytes lie in a row: it is a range.
+/// True if its bytes are contiguous: the box is a range.
 [[nodiscard]] bool is_dense(const box& shape);
 
-/// Part of a box that is a box itself, and where its first byte is in the packed order.
+/// A box that is part of another, and the offset of its first byte there in packed order.
 struct box_piece {
     std::array<std::size_t, 3> origin{}, region{};
     std::size_t packed_offset = 0;

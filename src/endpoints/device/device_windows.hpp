@@ -19,7 +19,7 @@
 
 namespace causeway::endpoints {
 
-/// Made when they are wanted, within what the option `window` allows. Engine's thread only.
+/// Makes windows on demand, up to the option `window`. Engine's thread only.
 class device_windows {
   public:
     device_windows(const options& settings, const monotonic_clock& clock, bridge::windows& windows,
@@ -28,33 +28,34 @@ class device_windows {
 
     [[nodiscard]] const bridge::device_uuid& device() const { return m_device; }
 
-    /// Where blocks wait for the bridge; null if there is none to be had now.
+    /// The window in which outgoing blocks wait for the bridge; null if it cannot be made now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
-    /// Calls `begin` with room for `bytes` in departures(), which must exist: now, or in serve() once others have given
-    /// room back. While much is being copied there, it waits, so that blocks leave before more are enqueued.
+    /// Calls `begin` with a range of `bytes` in departures(), which must not be null: before it returns, or in serve()
+    /// once there is room and few bytes are still being copied there, so that earlier blocks leave first.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
-    /// A block is there, or never will be.
+    /// A block of `bytes` has been copied into its range, or its copy has failed.
     void is_there(std::size_t bytes) { m_entering -= bytes; }
+    /// Gives a range of when_room() back.
     void give(std::byte* range, std::size_t bytes);
-    /// Goes on with blocks that wait for room. True if some have it now.
+    /// Calls `begin` for blocks that waited and now have room. True if there was one.
     bool serve();
     [[nodiscard]] bool has_waiting() const { return !m_waiting.empty(); }
 
-    /// Memory for blocks that arrive; none if there is none to be had now.
+    /// Memory for incoming blocks; none if it cannot be made now.
     [[nodiscard]] transfer::device_memory arrivals();
 
-    /// For who wants to know why transfers take another way.
+    /// Reports why transfers take another way: say_once() a new reason only, tell() each time.
     void say_once(const std::string& why);
     void tell(const std::string& why) const { m_windows.tell(why); }
 
-    /// Lets go of what nobody used for a while. True if something is left.
+    /// Releases windows that nobody used for a while. True if something is left.
     bool trim(time_point now);
 
   private:
     class arrival_memory;
 
-    /// Null if the device's memory is full or the option forbids it. Then nobody asks again for a while, because there
-    /// are other ways.
+    /// A new window. Null if the device's memory is full or the option forbids it: then not tried before `next_try`,
+    /// because transfers have other ways.
     [[nodiscard]] std::shared_ptr<bridge::known_window> make(std::size_t bytes, const char* what_for,
                                                              time_point& next_try);
 
@@ -70,12 +71,12 @@ class device_windows {
     std::shared_ptr<bridge::known_window> m_out;
     std::optional<address_ranges> m_out_ranges;
     std::deque<waiter> m_waiting;
-    std::size_t m_entering = 0; // bytes
+    std::size_t m_entering = 0; // bytes that are being copied into ranges
     time_point m_out_used, m_next_out;
 
     std::shared_ptr<arrival_memory> m_in;
     time_point m_in_used, m_next_in;
-    std::string m_told; // why there was none, at last
+    std::string m_told; // the last reason reported
     transfer::staging_pool m_pool; // of m_in
 };
 

@@ -10,8 +10,8 @@
 
 namespace causeway::endpoints {
 
-/// What a failed event means, and whether it may look like one that is complete: see
-/// cl::device_facts::hides_failed_waits.
+/// What a gate does when its event has failed. `fail_even_hidden` also fails where the driver shows failed events as
+/// complete (driver_quirks::hides_failed_waits).
 enum class on_failure { fail, fail_even_hidden, open };
 
 /// Wakes the engine for the gates of `command` when `event` is complete, if the implementation calls back.

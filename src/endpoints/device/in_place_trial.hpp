@@ -8,22 +8,22 @@
 
 namespace causeway::endpoints {
 
-/// Tries whether a device keeps its buffers at the addresses that maps have shown: while nothing is mapped, each side
-/// must see what the other writes there. Never waits. Engine's thread only.
+/// Tests whether buffers of a device stay at the addresses where they were mapped: while nothing is mapped, host and
+/// device must see each other's writes there. Never blocks. Engine's thread only.
 class in_place_trial {
   public:
-    /// Does nothing yet. `queue` is in order and used by nobody else, because reads would wait behind the maps.
+    /// Starts nothing yet. `queue` is in-order and for this alone, because other commands would wait behind its maps.
     in_place_trial(cl::context context, cl_device_id device, cl::queue queue);
-    /// Ends the map first: OpenCL may keep a mapped buffer, and its context, for good.
+    /// Unmaps first: OpenCL may never free a mapped buffer and its context.
     ~in_place_trial();
     in_place_trial(const in_place_trial&) = delete;
     in_place_trial& operator=(const in_place_trial&) = delete;
 
-    /// Goes on with the trial if the device's last step is over. True once it has passed.
+    /// Takes the next step of the trial if the device has finished the last one. True once the trial has passed.
     [[nodiscard]] bool passed();
 
-    /// Where `buffer` begins, if passed() and that is known or can be found out; else null, as for buffers that nobody
-    /// follows.
+    /// The host address of `buffer`, if the trial has passed and the address is known or can be found by a map. Else
+    /// null, also for buffers without cl::follow().
     [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What one context does with the windows of its device: brings blocks to them, and out of them.
+// Moves blocks between the buffers of one context and the windows of its device.
 #pragma once
 
 #include "bridge/windows.hpp"
@@ -20,7 +20,7 @@ namespace causeway::endpoints {
 struct buffer_range {
     cl::buffer buffer;
     std::size_t offset = 0;
-    const std::byte* home = nullptr; ///< where the range is, if the buffer lies in a window from the start
+    const std::byte* home = nullptr; ///< its address in a window, if the buffer was made in one
 };
 
 /// OpenCL copies between the program's buffers and windows of the same device. These copies have queues of their own,
@@ -35,28 +35,28 @@ class link_window {
     /// Whether the device can have windows at all.
     [[nodiscard]] static bool possible(const bridge::windows& windows, cl_device_id device);
 
-    /// Memory in which blocks wait for the bridge, as long as the result is held; no block may be larger. Null if there
-    /// is none now.
+    /// The window in which outgoing blocks wait for the bridge; no block may be larger. It lives while the result is
+    /// held. Null if it cannot be made now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
 
     /// Whether copies on the device wait for kernels now, judged by how long copies take. OpenCL's copies within a
-    /// device run where kernels do (NVIDIA driver 580: 1 MiB takes 14 us, or 4.3 ms beside a kernel of 4.9). Copies
-    /// through the host run on copy engines, which is better for transfers behind kernels.
+    /// device run on the same engine as kernels (NVIDIA driver 580: 1 MiB takes 14 us, or 4.3 ms beside a kernel of 4.9
+    /// ms). Copies through the host run on copy engines, and are then faster.
     [[nodiscard]] bool is_crowded() const { return m_clock.now() < m_crowded_until; }
 
-    /// Memory for blocks that arrive; none if there is none to be had.
+    /// Memory for incoming blocks; none if it cannot be made.
     [[nodiscard]] transfer::device_memory arrivals();
     /// Whether a block of this device can be brought to `window`.
     [[nodiscard]] bool can_fill(const bridge::known_window& window) const;
 
-    /// Brings bytes of a buffer into `block` of `window`, by copies and over the bridge.
+    /// Copies bytes of a buffer into `block` of another device's `window`: to departures(), then over the bridge.
     void fill(const std::shared_ptr<bridge::known_window>& window, const buffer_range& from,
               transfer::block_reference block, transfer::step& done);
     /// Brings a block that has arrived in `window` into a buffer.
     void empty(const std::shared_ptr<bridge::known_window>& window, transfer::block_reference block,
                const buffer_range& to, transfer::step& done);
 
-    /// Lets go of imports of windows that are gone.
+    /// Releases imports of windows that are gone.
     void trim();
 
   private:
@@ -65,7 +65,7 @@ class link_window {
 
     /// `window` as a buffer of this context, on this device. Throws transfer_error.
     [[nodiscard]] const cl::buffer& import(const std::shared_ptr<bridge::known_window>& window);
-    /// Whether that works. A driver that refuses is not asked again for a while.
+    /// Whether import() succeeds. A driver that refuses is not asked again for a while.
     [[nodiscard]] bool imports(const std::shared_ptr<bridge::known_window>& window);
     /// Whether a window would be of use: none is made while the driver refuses to import any.
     [[nodiscard]] bool may_import() const;
@@ -93,10 +93,10 @@ class link_window {
     cl::queue m_queues[2]; // by direction; made when they are needed
     std::vector<std::unique_ptr<departure>> m_departures;
     std::vector<std::unique_ptr<timed_copy>> m_copying;
-    unsigned m_slow_in_a_row = 0; // copies, each of which began when the one before was over
+    unsigned m_slow_in_a_row = 0; // slow copies, each begun after the end of the one before
     time_point m_slow_at; // when the last of them was over
     time_point m_crowded_until;
-    std::chrono::seconds m_crowded_time{0}; // the last time
+    std::chrono::seconds m_crowded_time{0}; // how long links were avoided the last time
     time_point m_next_import;
     std::deque<cl_mem> m_known_buffers; // those copied last
     struct imported {

@@ -18,7 +18,7 @@ class outward_copies {
   public:
     explicit outward_copies(const monotonic_clock& clock) : m_clock(clock) {}
 
-    /// Calls `block(copy)` once, which copies `bytes` in all by calls of `copy(to, from, bytes)`.
+    /// Calls `block(copy)` once. `block` copies `bytes` in all, by calls of `copy(to, from, bytes)`.
     template <class Block> void copy(std::size_t bytes, Block block) {
         if (bytes < smallest_timed) {
             block(through_caches);
@@ -36,7 +36,7 @@ class outward_copies {
     }
 
   private:
-    /// Of less neither the time nor the way matters.
+    /// Smaller blocks are not timed, and go through the caches.
     static constexpr std::size_t smallest_timed = std::size_t{32} << 10;
 
     static void past_caches(std::byte* to, const std::byte* from, std::size_t bytes) { streamed_copy(to, from, bytes); }
@@ -48,12 +48,12 @@ class outward_copies {
 
     const monotonic_clock& m_clock;
     double m_rate = 0, m_rate_before = 0; // bytes per second, of the last blocks that were streamed
-    int m_streamed = 0; // so many of them count
-    time_point m_streamed_last; // when the last one was
-    double m_suspected = 0; // the rate of a block through the caches that was slow, until streaming was asked anew
-    int m_slow = 0; // such blocks in a row
-    time_point m_streams_until; // blocks are streamed
-    std::chrono::nanoseconds m_span{}; // for how long, the last time; 0 since a block through the caches was fast
+    int m_streamed = 0;         // how many rates are in m_rate
+    time_point m_streamed_last; // when a block was last streamed
+    double m_suspected = 0;     // bytes per second of a slow block through the caches, until a streamed one is timed
+    int m_slow = 0;             // slow blocks through the caches in a row
+    time_point m_streams_until; // until then blocks are streamed
+    std::chrono::nanoseconds m_span{}; // how long they were streamed the last time; 0 after a fast block through caches
 };
 
 } // namespace causeway::endpoints

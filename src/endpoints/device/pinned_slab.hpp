@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A little page-locked memory for what lies in ordinary memory.
+// Pinned bounce buffers for small copies.
 #pragma once
 
 #include "transfer/staging.hpp"
@@ -11,9 +11,9 @@
 
 namespace causeway::endpoints {
 
-/// Page-locked memory for small writes. From ordinary memory, a rectangle that does not block takes NVIDIA's driver
-/// (580) 14 to 19 us more (docs/decisions/0016-small-writes-to-shared-devices.md). 256 KiB, allocated when the first
-/// piece is wanted. Engine's thread only.
+/// 256 KiB of page-locked memory for small writes, allocated for the first piece. A non-blocking rectangle write from
+/// ordinary memory takes NVIDIA's driver (580) 14 to 19 us longer
+/// (docs/decisions/0016-small-writes-to-shared-devices.md). Engine's thread only.
 class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
   public:
     static constexpr std::size_t page_bytes = 4096, pages = 64, bytes = pages * page_bytes;
@@ -23,7 +23,7 @@ class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
     pinned_slab(const pinned_slab&) = delete;
     pinned_slab& operator=(const pinned_slab&) = delete;
 
-    /// Whole pages in a row, which are taken until this is destroyed. It may outlive the object that it comes from.
+    /// Contiguous whole pages, given back by the destructor. A piece keeps its slab alive.
     class piece {
       public:
         piece() = default;
@@ -38,7 +38,7 @@ class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
         ~piece() {
             if (m_of) m_of->m_taken &= ~m_taken;
         }
-        /// Null if there is none.
+        /// Null for an empty piece.
         [[nodiscard]] std::byte* data() const { return m_of ? m_first : nullptr; }
 
       private:
@@ -49,7 +49,7 @@ class pinned_slab : public std::enable_shared_from_this<pinned_slab> {
         std::uint64_t m_taken = 0;
         std::byte* m_first = nullptr;
     };
-    /// An empty one if so many pages in a row are not free, or no memory could be page-locked.
+    /// Empty if not enough contiguous pages are free, or no memory could be page-locked.
     [[nodiscard]] piece take(std::size_t wanted_bytes);
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Brings what the page cache lacks of a file into it faster than read(2) would.
+// Reads missing pages of a file into the page cache, faster than read(2) would.
 #pragma once
 
 #include "endpoints/file/file_io.hpp"
@@ -10,11 +10,11 @@
 
 namespace causeway::endpoints {
 
-/// For one range of a file that this user owns or may write to; of other files the kernel does not say what is in the
-/// cache. With several threads, read(2) reads ahead for each in small folios. A fault on a mapping that asks for huge
-/// pages brings 2 MiB, in one folio where the file system has such (docs/decisions/0007-reading-files-for-a-device.md).
-/// Nobody looks into the mapping, so that a file that is cut off meanwhile does no harm. Any thread that may wait for
-/// the disk.
+/// For one range of a file that this user owns or may write to; of other files the kernel does not say which pages it
+/// holds. read(2) by several threads reads ahead for each in small folios. A page fault on a mapping that asks for huge
+/// pages reads 2 MiB, in one folio where the file system supports it
+/// (docs/decisions/0007-reading-files-for-a-device.md). The mapping is never accessed by loads, so that truncating the
+/// file does no harm. Any thread that may wait for the disk.
 class cold_pages {
   public:
     explicit cold_pages(const file_range& whole) : m_whole(whole) {}
@@ -24,14 +24,15 @@ class cold_pages {
 
     /// True if the byte at `offset` of the range is not in the cache; false if the kernel does not say.
     [[nodiscard]] bool lack(std::size_t offset);
-    /// Brings `bytes` from `offset` on, if the first one is missing. A failure shows when they are read.
+    /// Reads `bytes` from `offset` on into the cache, if the first one is missing. Reports no failure: a later read(2)
+    /// does.
     void bring(std::size_t offset, std::size_t bytes);
 
   private:
-    /// Of the page that has the byte at `offset`.
+    /// The page with the byte at `offset`.
     struct page {
         std::byte* start;
-        std::size_t before; // that byte
+        std::size_t before; // bytes of the page before that byte
     };
     [[nodiscard]] page page_of(std::size_t offset) const;
     void map();

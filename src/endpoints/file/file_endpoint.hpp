@@ -27,16 +27,18 @@ struct file_services {
 [[nodiscard]] std::unique_ptr<transfer::endpoint>
 make_descriptor_endpoint(file_services services, int fd, std::int64_t offset, std::size_t bytes, access mode);
 
-/// The offset that means the end of the file at the time of each write.
+/// An offset that stands for the end of the file at the time of each write.
 inline constexpr std::int64_t at_end_of_file = -0x0CA50001;
 
-/// Writes there, behind what other transfers have begun to append. Duplicates `fd`, or opens its file again in append
-/// mode if it is not. Throws transfer_error(invalid_value) if it is closed, not open for writing, or no regular file.
+/// Appends to the file, after the transfers that were enqueued to append before. Duplicates `fd`; reopens its file with
+/// O_APPEND if `fd` lacks that. Throws transfer_error(invalid_value) if `fd` is closed, not open for writing, or no
+/// regular file.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_append_endpoint(file_services services, int fd,
                                                                        std::size_t bytes);
 
-/// Takes effect where the command before it on the same stream ended, and leaves position, buffer and end-of-file
-/// flag as fread or fwrite would. Throws transfer_error(invalid_value) for a null or closed stream or a wrong mode.
+/// Begins at the stream's position after the earlier commands on the same stream, and leaves position, buffer and
+/// end-of-file flag as fread or fwrite would. Throws transfer_error(invalid_value) for a null or closed stream or a
+/// wrong mode.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_stdio_endpoint(file_services services, std::FILE* file,
                                                                       access mode);
 

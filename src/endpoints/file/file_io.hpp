@@ -16,7 +16,7 @@ namespace causeway::endpoints {
 
 /// The path behind a descriptor, or "descriptor 7"; a negative one is that of a stream in memory.
 [[nodiscard]] std::string file_name(int fd);
-/// The same, quicker for a file that was asked for before and has not changed since, its name included.
+/// The same from a cache, if the file and its name have not changed since the last call.
 [[nodiscard]] std::string known_file_name(int fd);
 
 /// The part of a file that one transfer reads or writes; error texts name it whole, whatever block failed.
@@ -26,16 +26,16 @@ struct file_range {
     std::size_t bytes = 0;
 };
 
-/// The failure of a call `what` ("reading") after the transfer's first `stopped` bytes.
+/// The failure of a system call after the transfer's first `stopped` bytes. `what` is its verb, "reading".
 [[nodiscard]] failure io_failure(const char* what, const file_range& whole, std::size_t stopped, int error);
 [[nodiscard]] failure end_of_file(const file_range& whole, std::size_t stopped);
 
-/// Fills `block` from `offset` of the range; end_of_file or io_error with the bytes before. Blocking.
+/// Fills `block` from `offset` of the range. Fails with end_of_file or io_error, and the bytes read before. Blocks.
 [[nodiscard]] transfer::outcome read_at(const file_range& whole, std::size_t offset, std::span<std::byte> block);
 [[nodiscard]] transfer::outcome write_at(const file_range& whole, std::size_t offset, std::span<const std::byte> block);
 
-/// The same at the descriptor's own position, for pipes, sockets, devices and append mode; `offset` is only told in
-/// errors. Waits for the other end without blocking in a system call for long, so that `cancelled` is seen.
+/// The same at the descriptor's own position, for pipes, sockets, devices and append mode; `offset` is for error texts
+/// only. Blocks, but looks at `cancelled` now and then.
 [[nodiscard]] transfer::outcome read_next(const file_range& whole, std::size_t offset, std::span<std::byte> block,
                                           const std::atomic<bool>& cancelled);
 [[nodiscard]] transfer::outcome write_next(const file_range& whole, std::size_t offset,

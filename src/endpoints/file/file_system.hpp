@@ -11,17 +11,17 @@
 
 namespace causeway::endpoints {
 
-/// "file system ext4 8:1": the type and the device's number, or, where that is given anew at each mount, what is
-/// mounted and where: "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file.
+/// The type and the device's number, "file system ext4 8:1". Where each mount gets a new number: what is mounted and
+/// where, "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file.
 /// The text lives as long as the process. Any thread; asks the kernel once for each device.
 [[nodiscard]] std::string_view file_system_of(int fd);
 
-/// What /proc/self/mountinfo (proc(5)) says of a device, or else of a mount, which is what a file of btrfs tells:
-/// "server:/home at /home"; empty if it says nothing.
+/// What /proc/self/mountinfo (proc(5)) says of `device`, or else of the mount with the number `mount`, which a file of
+/// btrfs needs: "server:/home at /home". Empty if it says nothing.
 [[nodiscard]] std::string mounted_as(std::istream& mountinfo, const std::string& device, std::uint64_t mount);
 
-/// Whether a file system of this type (statfs(2)) is local. Calls on a remote file, or one of FUSE, may wait: close(2)
-/// first sends what was written, which may take seconds, and only then reports a failure.
+/// Whether a file system of this type (statfs(2)) is local; FUSE is not. Calls on remote files may wait: close(2) first
+/// sends what was written, which may take seconds, and only then reports a failure.
 [[nodiscard]] bool is_of_this_machine(unsigned long type);
 
 /// Whether the lock of a file of this mode (stat(2)) and file system lets one writer at a time into its pages. ZFS

@@ -8,16 +8,16 @@
 
 namespace causeway::endpoints {
 
-/// Whether all of these bytes of the file are in the page cache. False if nobody says.
+/// Whether all of these bytes of the file are in the page cache. False if the kernel does not say.
 [[nodiscard]] bool is_cached(int fd, std::uint64_t offset, std::size_t bytes);
 /// The same by mapping it, for kernels without cachestat(2). The kernel says it of files that the user owns or may
 /// write to.
 [[nodiscard]] bool is_cached_by_mapping(int fd, std::uint64_t offset, std::size_t bytes);
 
-/// Whether mincore(2) says of this file which of its pages are there: of others it says that all are.
+/// Whether mincore(2) reports which pages of this file are cached: for files of others it reports all.
 [[nodiscard]] bool tells_of_pages(int fd);
 
-/// How much the page cache could hold: memory that is free or could be freed, of the machine and of this process's
+/// How many bytes the page cache could hold: memory that is free or reclaimable, in the machine and in this process's
 /// cgroups. `root` has the folders proc and sys.
 [[nodiscard]] std::uint64_t find_cache_room(const std::filesystem::path& root = "/");
 /// The same, asked for at most once in a second. Any thread.

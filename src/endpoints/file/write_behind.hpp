@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sends what has been written into the page cache on to the disk while the rest is still being written.
+// Starts writeback of a file's dirty pages while the rest is still being written.
 #pragma once
 
 #include "base/clock.hpp"
@@ -14,25 +14,25 @@
 
 namespace causeway::endpoints {
 
-/// One per transfer to a file. The kernel alone would begin much later, and a program that then waits for the disk
-/// (fdatasync) would find nothing done. A thread beside the writers begins (sync_file_range(2) without its waiting
-/// flags), and the transfer never waits for it at its end. A few transfers of a process have such a thread; others
-/// leave it to the kernel. Errors stay for whoever asks for them.
+/// One per transfer to a file. The kernel alone would start writeback much later, and a program that then calls
+/// fdatasync(2) would wait for all of it. A thread beside the writers starts it (sync_file_range(2) without its waiting
+/// flags). The transfer does not wait for the disk at its end. At most four transfers of a process have such a thread;
+/// others leave writeback to the kernel. Write errors stay in the file, for fsync(2).
 class write_behind final : private transfer::step_owner {
   public:
     /// sync_file_range(2).
     using starter = int (*)(int fd, off_t start, off_t bytes, unsigned flags);
-    /// `clock` is for the thread too.
+    /// `clock` is shared with the thread.
     write_behind(const file_range& whole, transfer::worker_pool& workers, std::shared_ptr<const monotonic_clock> clock,
                  starter start = ::sync_file_range);
     ~write_behind();
 
-    /// Any thread: so much of the file has been written from `start` on.
+    /// Any thread: `bytes` of the file have been written from `start` on.
     void wrote(off_t start, std::size_t bytes);
-    /// Engine's thread, now and then: sends on what there is.
+    /// Engine's thread, now and then: has the thread start writeback of what was written.
     void go_on();
-    /// Engine's thread: nothing more is sent. Finishes `done` with `result` once nobody uses the file's descriptor any
-    /// more.
+    /// Engine's thread: starts no more writeback. Finishes `done` with `result` once the thread no longer uses the
+    /// file's descriptor.
     void close(transfer::outcome result, transfer::step& done);
 
   private:

@@ -8,10 +8,10 @@
 
 namespace causeway::endpoints {
 
-/// `first` must stay valid until the transfer is complete; as a source it is not written to.
+/// The memory from `first` on, which must stay valid until the transfer is complete. A source is only read.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_host_endpoint(std::byte* first);
 
-/// A source or target without bytes, for commands that only wait; `name`, a literal, says what stands there.
+/// A source or target without bytes, for commands that only wait. `name` is for error texts, and a literal.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_empty_endpoint(const char* name);
 
 } // namespace causeway::endpoints

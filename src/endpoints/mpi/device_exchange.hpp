@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Windows of devices between processes: which of ours others have open, and which of theirs we have.
+// Shares windows of devices between processes: which of ours others have open, and which of theirs we have open.
 #pragma once
 
 #include "bridge/windows.hpp"
@@ -16,26 +16,25 @@
 
 namespace causeway::endpoints {
 
-/// Ranks are those of the job, on this node. Before the first block, one process offers a window; the other opens it
-/// and says which of its devices fill it. Until then messages take other ways, so nothing has to be undone under way.
-/// None of this goes through MPI, because a window outlives the communicator that it was wanted in. Engine's thread
-/// only.
+/// Ranks are those of the job, on this node. One process offers a window; the other opens it and says which of its
+/// devices can fill it. Until then messages take other ways, so no message has to change its way midway. None of this
+/// goes through MPI, because a window outlives the communicator that it was wanted in. Engine's thread only.
 class device_exchange {
   public:
     /// `windows` may be null: then there are none.
     explicit device_exchange(bridge::windows* windows) : m_windows(windows) {}
 
-    /// From now on others are reached; this process is rank `own_rank`.
+    /// From now on notes reach the others by `post`. This process is rank `own_rank`.
     void use(std::unique_ptr<comm::node_post> post, int own_rank) {
         m_post = std::move(post);
         m_own_rank = own_rank;
     }
-    /// Of the sockets of `rank`, which is on this node.
+    /// Keeps the key of the sockets of `rank`, which is on this node.
     void know(int rank, const comm::socket_key& key) {
         if (m_post && key) m_post->know(rank, key);
     }
 
-    /// Hears what others have said meanwhile, and says what they could not take before.
+    /// Takes the notes of others, and sends again those that they could not take before.
     void look();
 
     /// A message of `rank` comes from `device`, which can fill windows.
@@ -50,24 +49,24 @@ class device_exchange {
     [[nodiscard]] bool is_filled_by(int rank, const bridge::device_uuid& device, const std::byte* first);
     /// Offers that window to `rank`, unless that was done before.
     void offer(int rank, const std::byte* first);
-    /// Tells who has windows open that are gone here.
+    /// Tells others to close windows that are gone here.
     void retire();
-    /// Our window, and where in it a block lies.
+    /// The key of our window that `block` lies in, and the block's offset there.
     [[nodiscard]] std::pair<std::uint64_t, std::size_t> address_of(const std::byte* block) const;
 
     /// A window of `rank` that is open here; null if it is not.
     [[nodiscard]] std::shared_ptr<bridge::known_window> find(int rank, std::uint64_t key) const;
-    /// The first device that has such windows and `suits`.
+    /// The first device with a window of `rank` open here for which `suits` is true.
     [[nodiscard]] std::optional<bridge::device_uuid>
     find_device(int rank, const std::function<bool(const bridge::device_uuid&)>& suits) const;
-    /// Says which windows of `rank` our `device` fills, each once.
+    /// Tells `rank` which of its windows our `device` can fill, each once.
     void show_filler(const bridge::device_uuid& device, int rank);
 
     /// The ranks of which windows are open here.
     [[nodiscard]] std::set<int> owners() const;
     /// Whether others have windows of ours open, or we have theirs.
     [[nodiscard]] bool is_in_use() const { return !m_ours.empty() || !m_theirs.empty() || !m_unsent.empty(); }
-    /// The process is gone.
+    /// The process of `rank` is gone: forgets all windows shared with it.
     void forget(int rank);
 
   private:
@@ -75,12 +74,12 @@ class device_exchange {
     struct handed_out {
         std::weak_ptr<bridge::known_window> window;
         state is = state::offered;
-        std::set<bridge::device_uuid> fillers; // devices of the rank that has it open
-        unsigned unfilled = 0; // messages that found it open, and no filler
+        std::set<bridge::device_uuid> fillers; // devices of the other rank that can fill it
+        unsigned unfilled = 0; // messages that found it open, but no device to fill it
     };
     struct opened {
         std::shared_ptr<bridge::known_window> window;
-        std::set<bridge::device_uuid> shown; // our devices that its rank knows to fill it
+        std::set<bridge::device_uuid> shown; // our devices that can fill it, as its owner was told
     };
     using window_key = std::pair<int, std::uint64_t>; // rank and key
 
@@ -95,7 +94,7 @@ class device_exchange {
     };
 
     void hear(int from, const note& said, descriptor shared);
-    /// Why that did not go well; empty if it did.
+    /// Opens a window that `owner` offers. Returns why that failed; empty if it did not.
     [[nodiscard]] std::string open(int owner, const note& offered, descriptor shared);
     void say(int rank, const note& said);
     [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;

@@ -25,36 +25,36 @@ struct message {
     int source = 0;
     int tag = 0; ///< not any_tag
     std::size_t bytes = 0;
-    std::size_t block_bytes = 0;    ///< the sender's, if the bytes did not come along
-    std::uint64_t sender = 0;       ///< number of the send at its source, likewise
-    bool window = false;            ///< the sender can fill memory of this process, likewise
-    bool has_device = false;        ///< it comes from `device`,
-    bool device_window = false;     ///< its device will fill windows that it has open, likewise,
-    bridge::device_uuid device{};   ///< if they are this device's
+    std::size_t block_bytes = 0;    ///< the sender's choice, if not eager
+    std::uint64_t sender = 0;       ///< number of the send at its source, if not eager
+    bool window = false;            ///< the sender can fill memory of this process, if not eager
+    bool has_device = false;        ///< the sender is a device, `device`
+    bool device_window = false;     ///< that device is going to fill windows that it has open
+    bridge::device_uuid device{};   ///< the sender's
     std::vector<std::byte> payload; ///< of an eager message
     bool eager = false;
-    const char* fault = nullptr;    ///< what its header says that cannot be; the receive that it meets fails
-    std::uint64_t arrival = 0;      ///< position among all messages; the matcher's
+    const char* fault = nullptr;    ///< what is wrong with its header: the receive that it matches fails
+    std::uint64_t arrival = 0;      ///< position among all messages; set by the matcher
 };
 
 /// A receive that waits for its message.
 class receiver {
   public:
     virtual void matched(message&& found) = 0;
-    /// The sender takes back the message that a gated receive has matched. False if it is too late for that.
+    /// The sender withdraws the message that a gated receive has matched early. False if it is too late.
     virtual bool withdrawn() { return false; }
 
   protected:
     ~receiver() = default;
 };
 
-/// Messages by what a receive may ask for.
+/// Finds waiting messages by source and tag, wildcards included.
 class message_index {
   public:
     explicit message_index(std::pmr::memory_resource& pool) : m_keys(&pool) {}
     void insert(const message& which);
     void erase(const message& which);
-    /// The arrival of the oldest message from `source` with `tag`. Both may be wildcards, which are not meant for the
+    /// The arrival of the oldest message from `source` with `tag`. Both may be wildcards; any_tag does not match the
     /// library's own tags, below 0.
     [[nodiscard]] std::optional<std::uint64_t> oldest(int source, int tag) const;
     /// The first source from `first` on that has messages.
@@ -71,7 +71,8 @@ class message_index {
 /// source. A gated receive may have its message early. It keeps its turn until its gate opens, so that the message can
 /// still go to the next one.
 ///
-/// Each call looks only at receives and messages that it may have freed for each other, found by source and tag.
+/// Each call looks only at receives and messages that may match because of it, found by source and tag. Engine's thread
+/// only.
 class message_matcher {
   public:
     /// A receive was enqueued, gated.
@@ -80,17 +81,17 @@ class message_matcher {
     void open_early(receiver& who);
     /// The gate of a receive opened. It may be matched before the call returns, if it is not yet.
     void open(receiver& who);
-    /// A receive that was matched early ends; its message goes to others, as if it had stayed where it was.
+    /// A receive that was matched early ends without its message, which keeps its place in line for others.
     void put_back(receiver& who, message&& found);
     /// The receive ends unmatched; its messages go to others.
     void leave(receiver& who);
 
     /// Messages of one source must come in the order in which they were sent.
     void arrived(message&& announced);
-    /// The sender takes an announced message back. False if it is matched already.
+    /// The sender withdraws an announced message. False if it is matched already.
     bool withdrawn(int source, std::uint64_t sender);
 
-    /// Announced messages of other ranks than `own` are never answered.
+    /// Drops announced messages of ranks other than `own`, whose bytes will never come.
     void forget_announced(int own);
 
     [[nodiscard]] std::size_t waiting_messages() const { return m_messages.size(); }
@@ -123,13 +124,13 @@ class message_matcher {
     void keep(message&& waiting);
     [[nodiscard]] message take(messages::iterator waiting);
     void remove(entries::iterator receive);
-    /// The message that a receive has early is nobody's any more.
+    /// Forgets the message that `receive` has matched early.
     void drop_early(entry& receive);
 
-    /// Follows changes up. What is matched may call this matcher; the outermost call then follows that up, too.
+    /// Follows up m_changes. A receiver that is matched may call this matcher; the outermost call follows that up, too.
     void settle();
     void follow(const change& up);
-    /// Gives the message that arrived as that number to its receive, if it can have it.
+    /// Gives the message with that arrival to its receive, if that may have it now; with `only_to`, only to that one.
     bool try_message(std::optional<std::uint64_t> arrival, std::optional<std::uint64_t> only_to = {});
     void try_receive(entries::iterator receive);
     void try_behind(const change& gone);
@@ -141,8 +142,8 @@ class message_matcher {
     std::uint64_t m_entered = 0;
     messages m_messages{&m_pool};
     message_index m_waiting{m_pool}, m_early{m_pool};
-    // Of messages that are announced, waiting or matched early: source, number of the send, arrival; position of the
-    // receive or 0.
+    // Announced messages, waiting or matched early: from source, number of the send and arrival to the position of the
+    // receive, or 0.
     std::pmr::map<std::tuple<int, std::uint64_t, std::uint64_t>, std::uint64_t> m_announced{&m_pool};
     std::uint64_t m_arrivals = 0;
     std::vector<change> m_changes;

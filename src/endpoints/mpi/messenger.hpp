@@ -26,7 +26,7 @@
 
 namespace causeway::endpoints {
 
-/// What ranks tell each other, always on the space's highest tag, so that nobody's wildcard but ours meets it.
+/// The header of all messages of the protocol. They use the space's highest tag, which only our wildcards match.
 ///
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one begins with
 /// `rts`. When its receive is there and holds memory for a block, it answers `cts` with the block size and a tag of its
@@ -42,12 +42,12 @@ namespace causeway::endpoints {
 /// have such windows open (device_exchange.hpp).
 ///
 /// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that says it fails. Everything else, which the
-/// other rank waits for, is repeated until MPI takes it. A rank whose listeners fail hears no more in that space. It
-/// says `abandon` for each RTS without an answer, ends what waits for others to speak, and says `deaf` to all. What has
-/// its CTS goes on, because it needs no more answers.
+/// other rank waits for, is repeated until MPI takes it. A rank whose receives on the highest tag (listeners) fail
+/// hears no more in that space. It says `abandon` for each RTS without an answer, fails transfers that wait for an
+/// answer, and says `deaf` to all. Transfers that have their CTS go on, because they need no more answers.
 ///
-/// Nothing in a header is believed: each number is checked before it is used. A wrong header fails its transfer. If it
-/// belongs to none, it is reported and skipped.
+/// No header is trusted: each number is checked before it is used. A wrong header fails its transfer, or is reported
+/// and skipped if it belongs to none.
 struct wire_header {
     enum class kind : std::uint16_t {
         eager = 1,
@@ -69,9 +69,9 @@ struct wire_header {
     enum ability : std::uint64_t {
         is_device = 1, ///< of `rts` and `cts`
         maps_at_once = 2, ///< of `rts` and `cts`, if it is a device
-        fills_window = 4, ///< of `rts`: memory that the receiver shares
-        could_fill_device_window = 8, ///< of `rts` and `eager`: the sender's device could, if ranks open one
-        fills_device_window = 16 ///< of `rts` and `eager`: it is going to
+        fills_window = 4, ///< of `rts`: can fill memory that the receiver shares
+        could_fill_device_window = 8, ///< of `rts` and `eager`: the sender's device could, once ranks share a window
+        fills_device_window = 16 ///< of `rts` and `eager`: the sender's device is going to
     };
     [[nodiscard]] static std::uint64_t of_end(bool device, bool maps) {
         std::uint64_t bits = 0;
@@ -97,31 +97,31 @@ struct wire_header {
     std::uint64_t node = 0; ///< of the rank that says this
     std::uint64_t offset = 0; ///< in the message, of the block that `grant` and `filled` are about
     block_address window; ///< of `cts` and `grant`: the memory for a block
-    std::uint64_t device_window = 0; ///< as `window`, if it is a device's: its key, and `window` has the offset
+    std::uint64_t device_window = 0; ///< of `cts` and `grant`: key of a device's window; `window` has the offset there
     bridge::device_uuid device{}; ///< of `rts` and `eager`: the sender's
     std::int64_t said_at = 0; ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
-    std::int64_t least_heard = 0; ///< the least time, by both clocks, that what the listener said took; 0: not known
-    comm::socket_key key; ///< of the sockets of the rank that says this
+    std::int64_t least_heard = 0; ///< least time that a header took the other way, by both clocks, in ns; 0: unknown
+    comm::socket_key key; ///< of the speaker's sockets
     std::uint64_t abilities = 0; ///< of this end of the message: bits of `ability`
 };
 static_assert(sizeof(wire_header) == 160);
 
-/// Of a message: MPI counts in int.
+/// Bytes of the largest block of a message: MPI counts in int.
 inline constexpr std::size_t largest_block = std::size_t{1} << 30;
 
-/// Over a link between devices a message is faster without its bytes in the header. But programs count on small
-/// messages that leave before their receive comes, as MPI's do.
+/// The eager limit between devices with a direct link, in bytes. Larger messages are faster over the link; smaller ones
+/// still leave before their receive comes, as programs expect of MPI.
 inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;
 
 /// A send or receive under way with one other rank.
 class exchange {
   public:
     virtual void heard(const wire_header& header) = 0;
-    /// MPI could not send what was said last.
+    /// MPI could not send the last header.
     virtual void unsaid(const failure& why) = 0;
     /// No answer comes any more: end what waits for one.
     virtual void unheard(const failure& why) = 0;
-    /// What call_again() was asked for.
+    /// Called after call_again().
     virtual void again() {}
     /// The other rank is gone: end everything that waits for it.
     virtual void peer_gone(const failure& why) = 0;
@@ -133,7 +133,7 @@ class exchange {
 /// One for each engine; engine's thread only.
 class messenger final : public transfer::progress_source {
   public:
-    /// `node` is where this rank is, see peer_liveness::node().
+    /// The options, the port and the windows outlive it. `node` names this rank's node, see peer_liveness::node().
     messenger(const options& settings, comm::port& port, windows::finder open = comm::shared_segment::open,
               std::uint64_t node = comm::peer_liveness::node(), bridge::windows* device_windows = nullptr);
     ~messenger() override;
@@ -141,7 +141,7 @@ class messenger final : public transfer::progress_source {
     /// From now on the ranks of this node are watched.
     void watch_peers(std::unique_ptr<comm::peer_liveness> peers);
 
-    /// From now on `to` is told of the clocks of other ranks, and of requests. Not retained.
+    /// From now on records the clocks of other ranks and the number of MPI requests in `to`, which outlives this.
     void record(transfer::recorder& to);
 
     [[nodiscard]] comm::port& port() { return m_port; }
@@ -159,9 +159,9 @@ class messenger final : public transfer::progress_source {
       private:
         messenger& m_wanted;
     };
-    /// Hears what other ranks say in `space`, from the first call on.
+    /// From the first call on receives what other ranks say in `space`.
     void listen(int space);
-    /// Polls for a short time, for messages that a gated receive may take early.
+    /// Polls for a short time even without an interest, for messages that a gated receive may take early.
     void listen_for_a_while() {
         m_expecting = true;
         m_expect_until = {};
@@ -173,22 +173,22 @@ class messenger final : public transfer::progress_source {
 
     /// What is known of the other ranks.
     [[nodiscard]] peer_table& peers() { return m_known; }
-    /// Of the last look.
+    /// The time of the last poll.
     [[nodiscard]] time_point now() const { return m_now; }
 
     [[nodiscard]] windows& shared() { return m_windows; }
     [[nodiscard]] device_exchange& devices() { return m_devices; }
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
-    /// Registers an exchange under a new number, which the other side answers with. A receive names the number of the
-    /// send that it has matched.
+    /// Registers an exchange under a new number, which the other side's answers carry. `matched`: for a receive, the
+    /// number of the send that it has matched.
     [[nodiscard]] std::uint64_t begin(exchange& talk, int space, int peer, std::uint64_t matched = 0);
     void end(std::uint64_t number);
-    /// The bytes that came along with a message are no longer needed.
+    /// Takes the memory of an eager message's bytes back for reuse.
     void has_used(std::vector<std::byte> payload);
 
-    /// Says `header`. an `rts` or `cts` that MPI refuses is told to its exchange; anything else is repeated.
+    /// Sends `header` to `rank`. If MPI refuses an `rts` or `cts`, its exchange hears unsaid(); others are repeated.
     void say(int space, int rank, const wire_header& header);
-    /// Says `header` with `payload` behind it. Copies both. `done` is told when MPI has sent them, or cannot.
+    /// Sends `header` with `payload` behind it. Copies both. `done` is over when MPI has sent them, or cannot.
     void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload, comm::operation& done);
     /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
@@ -196,9 +196,9 @@ class messenger final : public transfer::progress_source {
     /// Calls again() of an exchange a little later.
     void call_again(std::uint64_t number) { m_again.push_back(number); }
 
-    /// Takes back the RTS that `header` was. Its exchange may end: what the other rank answers is seen to.
+    /// Takes back the RTS `header`. Its exchange may end: the messenger handles the other rank's answer.
     void withdraw(int space, int rank, wire_header header);
-    /// As above, but no answer can be heard.
+    /// As withdraw(), for a rank that can hear no answer any more.
     void abandon(int space, int rank, wire_header header);
 
     /// A tag on which nothing else comes from `source` until it is given back.
@@ -240,17 +240,16 @@ class messenger final : public transfer::progress_source {
     void start(std::unique_ptr<control_send> spoken);
     void unsaid(std::unique_ptr<control_send> what, const failure& why);
     void repeat(time_point now);
-    /// Forgets messages that nobody takes. Their memory stays, because MPI does not say when it is done with it.
+    /// Gives up messages that nobody receives. Their memory is kept, because MPI may still read it.
     template <class Which> void lose(Which which, const failure& why);
-    /// To the other rank's listeners, not a block.
+    /// True for a header to the other rank's listeners, false for a block.
     [[nodiscard]] bool is_spoken(const control_send& which) const;
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
-    /// What is wrong with a header that no rank of ours would send; empty if nothing is. Such a message could match
-    /// anything, or nothing.
+    /// What is wrong with a header; null if nothing is. Such a message could match anything, or nothing.
     [[nodiscard]] const char* fault_of(const wire_header& header, std::size_t payload_bytes) const;
-    /// The exchange that `number` stands for in a message from `source`; null if that is not the other side of it.
+    /// The exchange with `number`; null if `source` in `space` is not its other side.
     [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;
     void check_peers(time_point now);
 
@@ -272,8 +271,8 @@ class messenger final : public transfer::progress_source {
     std::size_t m_saying = 0;
     bool m_expecting = false;
     time_point m_expect_until; // 0: from the next poll on
-    std::vector<control_send*> m_spoken; // not over
-    std::vector<std::unique_ptr<control_send>> m_silent; // small ones that are over, to be used again
+    std::vector<control_send*> m_spoken; // under way
+    std::vector<std::unique_ptr<control_send>> m_silent; // small ones that are over, for reuse
     std::vector<std::vector<std::byte>> m_spare_payloads; // of messages that have been taken, likewise
     std::vector<std::unique_ptr<control_send>> m_refused; // by MPI, to be repeated
     std::vector<std::unique_ptr<control_send>> m_lost;

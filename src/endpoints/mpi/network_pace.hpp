@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How large the blocks of messages from a rank of another node are, by how fast they come.
+// Chooses the block size of messages from a rank of another node by how fast blocks come.
 #pragma once
 
 #include <algorithm>
@@ -10,10 +10,10 @@
 
 namespace causeway::endpoints {
 
-/// What ranks tell one another, and MPI's own handshakes, wait for the blocks under way: Open MPI has one TCP
-/// connection for both directions. A block takes about a quarter of a millisecond, whatever the network: at 1 Gbit/s 32
-/// KiB, which Open MPI sends without a handshake, at 10 Gbit/s 256 KiB. Four of those at a time keep both directions
-/// busy (64 MiB both ways: 565 and 60 ms; in blocks of 4 MiB 1120 and 108).
+/// Blocks are chosen to take about 250 us on any network: 32 KiB at 1 Gbit/s, which Open MPI sends without a handshake,
+/// and 256 KiB at 10 Gbit/s. Larger ones hold up the protocol's headers and MPI's own handshakes, because Open MPI has
+/// one TCP connection for both directions. Four blocks in flight keep both directions busy (64 MiB both ways: 565 and
+/// 60 ms; in blocks of 4 MiB 1120 and 108 ms).
 class network_pace {
   public:
     static constexpr std::size_t first = std::size_t{256} << 10;
@@ -21,12 +21,12 @@ class network_pace {
 
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
 
-    /// A block came. Returns all bytes of blocks that have come so far, of whatever messages: those side by side share
-    /// the network.
+    /// A block of `bytes` came. Returns the bytes of all blocks so far, of all messages: concurrent ones share the
+    /// network.
     std::uint64_t came(std::size_t bytes) { return m_came += bytes; }
 
-    /// Blocks of one message came back to back: `bytes` of this and other messages in the time `took`. A message at
-    /// most doubles or halves the blocks of the next, so that one that was held up changes little.
+    /// While the blocks of one message came back to back, `bytes` of this and other messages came in the time `took`.
+    /// One message at most doubles or halves the block size, so that one that was held up changes little.
     void saw(std::uint64_t bytes, std::chrono::nanoseconds took) {
         if (took.count() <= 0) return;
         const double wanted = static_cast<double>(bytes) *

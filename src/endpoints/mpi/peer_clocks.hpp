@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the clocks of other ranks differ from ours, by what the protocol says anyway: no message of its own.
+// Estimates how the clocks of other ranks differ from ours, from the headers of the protocol: sends nothing itself.
 #pragma once
 
 #include "transfer/recorder.hpp"
@@ -9,21 +9,21 @@
 
 namespace causeway::endpoints {
 
-/// Every header carries its time of sending and the least time that a header took the other way. The quickest in each
-/// direction bound the clocks' difference from both sides; the error is at most half the interval. Clocks drift, so an
-/// estimate covers a few seconds. Engine's thread.
+/// Every header carries its time of sending and the least time that a header took the other way. The quickest header of
+/// each direction bounds the clocks' difference from one side; the error is at most half the interval. Clocks drift, so
+/// an estimate covers a few seconds. Times are in nanoseconds. Engine's thread only.
 class peer_clocks {
   public:
     explicit peer_clocks(transfer::recorder& to) : m_to(to) {}
 
     [[nodiscard]] std::int64_t now() const;
-    /// For the header to a rank; 0 if nothing was heard of it lately.
+    /// The value for wire_header::least_heard to that rank; 0 if nothing came from it lately.
     [[nodiscard]] std::int64_t least_heard(int job_rank) const;
     /// A header of a rank has come.
     void heard(int job_rank, std::int64_t said_at, std::int64_t least_heard);
 
   private:
-    /// Nanoseconds that the quickest header took, by both clocks.
+    /// Nanoseconds of the quickest header from and to a rank: arrival by one clock minus sending by the other.
     struct estimate {
         std::int64_t from = 0, to = 0; ///< 0: none yet
         std::int64_t begun = 0;

@@ -22,10 +22,10 @@ enum class end_kind : std::uint8_t { host, device, device_that_maps_at_once };
 /// One for each messenger; engine's thread only.
 class peer_table {
   public:
-    /// A rank of a space that was heard.
+    /// A rank of a space from which something was heard.
     struct peer {
         bool on_node = true, is_met = false;
-        /// Of its last messages, in either direction.
+        /// Its end of the last message from it, and of the last to it.
         end_kind sends = end_kind::host, receives = end_kind::host;
         network_pace pace;
     };
@@ -34,23 +34,24 @@ class peer_table {
     peer_table(const options& settings, comm::port& port) : m_options(settings), m_port(port) {}
 
     [[nodiscard]] peer& heard(int space, int rank) { return m_peers[{space, rank}]; }
-    /// The communicator goes.
+    /// The communicator is freed: forgets its ranks.
     void close(int space);
 
     /// The tuner's resource for messages with `peer`; empty until something was heard of it. Lives as long as this.
     [[nodiscard]] std::string_view resource_of(int space, int peer) const;
-    /// The kind of end that the last message in that direction had at `peer`, if it is on this node and memory can be
-    /// shared; else host. For any_source the least able of all ranks that were heard.
+    /// What `peer`'s end of the last message in that direction was, if it is on this node and can share memory; else
+    /// host. For any_source: the least able end of all ranks known.
     [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
     [[nodiscard]] end_kind near_sender(int space, int peer) { return near(space, peer, &peer::sends); }
-    /// See network_pace: a block from `peer` came, and those of one message have come.
+    /// For network_pace::came(), a block from `peer`; and for saw(), all blocks of one message.
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
 
-    /// `peer` cannot map this process's memory: a good number of its messages go without windows, and twice as many the
-    /// next time.
+    /// `peer` cannot map this process's memory: its next 16 messages go without windows, and twice as many each time
+    /// again.
     void cannot_share(int space, int peer);
-    /// This rank cannot map that of `peer`: messages of devices in host memory are planned without windows for a while.
+    /// This rank cannot map the memory of `peer`: messages of devices that use host memory are planned without windows
+    /// for a while.
     void cannot_reach(int space, int peer);
     /// Whether a message from a rank of the job may come by a window. Counts it.
     [[nodiscard]] bool may_share(int job_rank);
@@ -67,8 +68,8 @@ class peer_table {
     comm::port& m_port;
     std::map<std::pair<int, int>, peer> m_peers; // by space and rank
     std::map<int, out_of_reach> m_unshared; // ranks of the job that cannot map our memory
-    std::map<int, out_of_reach> m_apart; // and those with whom one of the two cannot: messages that are planned without
-                                         // windows
+    std::map<int, out_of_reach> m_apart; // ranks of the job whose messages are planned without windows, because one of
+                                         // the two cannot map
     std::string m_node_resource = "ranks of a node, " + std::string(m_port.library());
     std::string m_network_resource = "ranks of other nodes, " + std::string(m_port.library());
 };

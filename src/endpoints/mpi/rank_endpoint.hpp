@@ -17,7 +17,7 @@ struct rank_services {
     transfer::ordered_gate& turns;
 };
 
-/// What a receive matched; filled before its transfer completes, read by any thread.
+/// Source and tag of the message that a receive matched. Set before its transfer completes; any thread reads.
 struct matched_envelope {
     std::atomic<int> source{0}, tag{0};
 };
@@ -31,7 +31,7 @@ struct matched_envelope {
                                                                         int tag,
                                                                         std::shared_ptr<matched_envelope> envelope);
 
-/// A source without bytes that opens when an operation of the port is over; `begin` starts the operation.
+/// A source without bytes that opens when an operation of the port is over; open() starts that by `begin`.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& talk,
                                                                           std::function<void(comm::operation&)> begin);
 

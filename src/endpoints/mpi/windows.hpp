@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Shared windows: staging memory that the device of a receive and the device of its send both copy to and from.
+// Shared windows: staging memory of a receive that the sender's process maps too, so that both devices reach it.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,15 +15,15 @@
 
 namespace causeway::endpoints {
 
-/// Where a block of a window is.
+/// Where a block lies: the window's segment, and the offset in bytes there.
 struct block_address {
     comm::segment_address segment;
     std::uint64_t offset = 0;
 };
 
-/// Staging memory of receives, which other processes can find. Page-locked as another allocator's. Blocks of one size
-/// share segments, because each segment costs a descriptor. A new segment is made only when none has a free block of
-/// that size. It is at most a sixteenth of the option staging, or one block: so little more than the pool's memory is
+/// Staging memory of receives, which other processes can map. The device's own allocator page-locks it. Blocks of one
+/// size share segments, because each segment costs a descriptor. A new segment is made only when none has a free block
+/// of that size. It has at most a sixteenth of the option `staging`, or one block, so that little unused memory is
 /// page-locked.
 class window_allocator final : public transfer::staging_allocator {
   public:
@@ -37,9 +37,9 @@ class window_allocator final : public transfer::staging_allocator {
     void secure(std::size_t bytes);
     [[nodiscard]] bool reusable(const std::byte* memory) const override { return m_given_up.count(memory) == 0; }
 
-    /// Of a block that allocate() gave.
+    /// The address of a block that allocate() gave.
     [[nodiscard]] block_address address_of(const std::byte* memory) const;
-    /// The block is used no more, because nobody knows when the other process stops writing to it.
+    /// The block is never reused, because nobody knows when the other process stops writing to it.
     void give_up(const std::byte* memory) override { m_given_up.insert(memory); }
 
   private:
@@ -76,7 +76,7 @@ class mapped_window {
     friend class windows;
     std::unique_ptr<comm::shared_segment> m_segment;
     std::map<std::shared_ptr<transfer::staging_allocator>, std::shared_ptr<void>> m_pinned;
-    bool m_touched = false; // since it was last looked at
+    bool m_touched = false; // since the last trim()
     time_point m_last_used;
 };
 
@@ -87,15 +87,15 @@ class windows {
     using finder = std::unique_ptr<comm::shared_segment> (*)(const comm::segment_address&) noexcept;
     windows(const options& settings, finder open) : m_options(settings), m_open(open) {}
 
-    /// Windows for the device of `device`, which may be null; null, after a warning, if none with blocks of that size
-    /// can be made.
+    /// The allocator of windows that `device` page-locks, which may be null. Null, after a warning, if no window with
+    /// blocks of that size can be made.
     [[nodiscard]] std::shared_ptr<window_allocator>
     allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes);
 
     /// A segment of another process, or null if it cannot be reached.
     [[nodiscard]] std::shared_ptr<mapped_window> find(const comm::segment_address& where);
 
-    /// Lets go of what nobody used for a while. True if something is left.
+    /// Unmaps segments that nobody used for a while. True if something is left.
     bool trim(time_point now);
 
   private:

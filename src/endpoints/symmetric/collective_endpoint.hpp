@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A source of the bytes that a PE gathers from all heaps once all PEs have come.
+// Collectives: a source of the bytes that a PE gathers from all heaps once all PEs have come to the meeting.
 #pragma once
 
 #include "endpoints/symmetric/meeting.hpp"
@@ -20,17 +20,16 @@ struct heap_piece {
 
 /// What all PEs do in one collective command.
 struct collective {
-    meeting_purpose purpose; ///< of so many meetings as it needs: one before, one behind, and one more behind `compute`
+    meeting_purpose purpose; ///< of two meetings, before and after the gathering; of three with `compute`
     /// The pieces that this PE gathers. Called once all have come, when it can see what they brought.
     std::function<std::vector<heap_piece>(const meeting_turn& met)> pieces;
-    /// Brings part of a piece to `offset` behind where the target begins, and tells of the end; null where this PE
-    /// reads all heaps itself.
+    /// Copies part of a piece to `offset` of the target, then calls `then`. Null where this PE reads all heaps itself.
     std::function<void(const heap_piece& part, std::size_t offset, std::function<void(const failure&)> then)> bring;
-    /// Between the first meeting and the next, if it has three: done by the device. Finishes its step.
+    /// With three meetings: work of the device between the first and the second. Finishes `done`.
     std::function<void(transfer::step& done)> compute;
 };
 
-/// A source that opens with as many bytes as the pieces have, and is closed when all have read what they read.
+/// A source that opens with the bytes of all pieces together, and is closed once all PEs have read theirs.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_gathered_source(std::shared_ptr<heap> of, collective what);
 /// The target of a source whose collective has `bring`.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_gathering_target();

@@ -28,7 +28,7 @@ struct heap_control {
     struct alignas(64) head {
         std::uint32_t state;
     };
-    /// One PE's arrival at a meeting, written by that PE. Two in turn suffice: nobody is more than one meeting ahead.
+    /// One PE's arrival at a meeting, written by that PE. Two, used in turn, suffice: no PE is two meetings ahead.
     struct alignas(64) arrival {
         std::uint64_t number; ///< of the meeting, from 1; written last
         std::uint64_t purpose, value;
@@ -49,14 +49,14 @@ struct heap_member {
     std::byte* control = nullptr; ///< null on another node
     std::byte* memory = nullptr; ///< the heap itself; null if this PE does not reach it
     comm::process_watch process;
-    int number = 0; ///< of the process, for error texts
-    bool has_left = false; ///< as a message has told; see also heap_control
-    failure death; ///< as soon as it has been seen
+    int number = 0;        ///< its process ID, for error texts
+    bool has_left = false; ///< as told by message; PEs of this node tell by heap_control
+    failure death;         ///< set once its death was seen
 };
 
 class heap_waits;
 
-/// Engine's thread only, but for what is constant.
+/// A symmetric heap in one engine. Engine's thread only, except for constants and where a function says otherwise.
 class heap {
   public:
     /// `distant` watches the members of other nodes, if there are any.
@@ -66,17 +66,18 @@ class heap {
     [[nodiscard]] int pe() const { return m_pe; }
     [[nodiscard]] int pes() const { return static_cast<int>(m_members.size()); }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
+    /// The byte at `offset` of the heap of `pe`, which must be mapped here.
     [[nodiscard]] std::byte* at(int pe, std::size_t offset) const {
         return m_members[static_cast<std::size_t>(pe)].memory + offset;
     }
 
-    /// The same; null if this process does not reach it.
+    /// As at(); null if that heap is not mapped here.
     [[nodiscard]] std::byte* reachable(int pe, std::size_t offset) const {
         auto* const first = m_members[static_cast<std::size_t>(pe)].memory;
         return first != nullptr ? first + offset : nullptr;
     }
 
-    /// The words of `pe` that lie in shared memory; it is_near().
+    /// The word table of `pe`, which must be near (is_near()).
     [[nodiscard]] word_table words(int pe) const {
         return word_table(m_members[static_cast<std::size_t>(pe)].control + heap_control::words_offset(pes()));
     }
@@ -84,41 +85,41 @@ class heap {
     [[nodiscard]] heap_waits& waits() { return m_waits; }
     [[nodiscard]] operation_order& order() { return m_order; }
 
-    /// Why nothing can be done with `pe` any more; empty if it can. Asks the kernel only now and then.
+    /// Why `pe` cannot be used any more; empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure trouble_with(int pe, time_point now);
-    /// Whether a PE's death has been seen. Any thread.
+    /// Whether the death of any PE has been seen. Any thread.
     [[nodiscard]] bool has_seen_death() const { return m_has_seen_death.load(std::memory_order_relaxed); }
     /// Why a wait for others may never end: one is dead, or all have left. Empty if neither.
     [[nodiscard]] failure trouble(time_point now);
-    /// Why `pe` does not answer any more, if so: it is dead, or has left.
+    /// Why `pe` answers no more: it is dead or has left. Empty if it answers.
     [[nodiscard]] failure absence_of(int pe, time_point now);
     /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
-    /// This PE takes part no more. Any thread.
+    /// Tells the others that this PE leaves the heap. Any thread.
     void leave();
     /// A PE has told by a message that it leaves.
     void note_left(int pe) { m_members[static_cast<std::size_t>(pe)].has_left = true; }
     /// Whether the control memory of `pe` is mapped here, so that it needs no messages about meetings.
     [[nodiscard]] bool is_near(int pe) const { return m_members[static_cast<std::size_t>(pe)].control != nullptr; }
 
-    /// The numbers of meetings, in the order in which collectives begin.
+    /// The number of the next meeting; collectives take theirs in the order in which they begin.
     [[nodiscard]] std::uint64_t next_meeting() { return ++m_meetings; }
     /// Tells all PEs that this one has come to meeting `number`.
     void arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed);
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
     [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
-    /// Why there are no more meetings; empty if there are. Nobody may be two meetings ahead of a PE that still looks at
-    /// an earlier one.
+    /// Why there are no more meetings; empty if there are. None may follow one that was given up: a PE could get two
+    /// meetings ahead of one that still looks at an earlier one.
     [[nodiscard]] const failure& end_of_meetings() const { return m_end_of_meetings; }
     void end_meetings(const failure& why) {
         if (!m_end_of_meetings) m_end_of_meetings = why;
     }
-    /// How PEs hear of an arrival whose control memory is not mapped here.
+    /// Sets how to tell an arrival to PEs whose control memory is not mapped here.
     void tell_others_by(std::function<void(int pe, const heap_control::arrival&)> how) { m_tell = std::move(how); }
     /// A PE has told its arrival by a message.
     void note_arrival(int pe, const heap_control::arrival& what);
-    /// What ends with the heap's part in MPI; called once, on the engine's thread.
+    /// Sets what mpi_ends() calls, once, on the engine's thread.
     void at_end_of_mpi(std::function<void()> ending) { m_ending = std::move(ending); }
     void mpi_ends() {
         if (const auto ending = std::exchange(m_ending, nullptr)) ending();
@@ -139,20 +140,20 @@ class heap {
     operation_order m_order;
     std::uint64_t m_meetings = 0;
     time_point m_next_look;
-    failure m_dead; // the first that was seen
+    failure m_dead; // the first death seen
     failure m_end_of_meetings;
     std::atomic<bool> m_has_seen_death = false;
 };
 
-/// Something of an engine that waits for other PEs.
+/// Waits for other PEs. Engine's thread only.
 class heap_waiter {
   public:
-    /// True if it waits no more: it is forgotten then, and may be gone.
+    /// True if it no longer waits: heap_waits then forgets it, and it may be destroyed.
     virtual bool look() = 0;
-    /// What it waits for may never come: the same.
+    /// What it waits for may never come. It is then forgotten as after look().
     virtual void give_up(const failure& why) = 0;
     [[nodiscard]] virtual heap& of() = 0;
-    /// Why it may not come, if so.
+    /// Why what it waits for may never come; empty if it may.
     [[nodiscard]] virtual failure trouble(time_point now) { return of().trouble(now); }
 
   protected:
@@ -167,7 +168,7 @@ class heap_waits final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_all.empty(); }
-    /// Also where nothing waits, and nobody polls.
+    /// The time, also while nothing waits and nobody polls.
     [[nodiscard]] static time_point now() { return std::chrono::steady_clock::now(); }
 
   private:

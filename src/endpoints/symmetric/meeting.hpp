@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coming together of all PEs, once or several times in one command.
+// Meetings: synchronise all PEs, once or several times in one command.
 #pragma once
 
 #include "endpoints/symmetric/heap.hpp"
@@ -13,24 +13,24 @@ namespace causeway::endpoints {
 /// What a PE has come to a meeting for: all have to come for the same.
 struct meeting_purpose {
     const char* name = "";    ///< a literal
-    std::uint64_t number = 0; ///< of the name and of what else has to be the same, equal in every process
-    std::uint64_t value = 0;  ///< an argument in which all have to agree, or which the others learn
-    const char* value_name = nullptr; ///< of one in which they agree
-    int times = 1;            ///< how often the command meets
+    std::uint64_t number = 0; ///< stands for the name and all else that must be the same in every process
+    std::uint64_t value = 0;  ///< an argument in which all PEs must agree, or which the others read by value_of()
+    const char* value_name = nullptr; ///< its name if they must agree; else null
+    int times = 1;                    ///< meetings of the command
 };
 
-/// Takes a PE to the meetings of one command, in its turn. It comes even if the command has failed, because the others
-/// wait. Engine's thread only.
+/// This PE's part in the meetings of one command, in the order of enqueue. It comes even if the command has failed,
+/// because the others wait. Engine's thread only.
 class meeting_turn final : private heap_waiter, public std::enable_shared_from_this<meeting_turn> {
   public:
     meeting_turn(std::shared_ptr<heap> of, const meeting_purpose& purpose);
 
-    /// Takes its turn in the order of enqueue.
+    /// Joins the order; call in the order of enqueue.
     void join() { m_turn.join(); }
-    /// Comes to the next meeting. `over` is told of its end, unless drop() comes before. A failure is the whole
-    /// command's: then it comes to the remaining meetings by itself.
+    /// Comes to the next meeting. Calls `over` at its end, unless drop() was called. A failure fails the whole command:
+    /// this then comes to the remaining meetings by itself.
     void come(std::function<void(const failure&)> over);
-    /// The command has ended without it.
+    /// The command has ended: comes to the remaining meetings by itself.
     void drop();
 
     /// What the others have brought to the meeting that is just over.

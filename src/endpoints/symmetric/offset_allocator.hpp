@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranges of a heap that are given out: the same calls give the same offsets on every PE.
+// Allocates ranges of a heap by offset: the same calls give the same offsets on every PE.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@ class offset_allocator {
 
     explicit offset_allocator(std::size_t bytes) : m_bytes(bytes) { m_free.emplace(0, bytes); }
 
-    /// `alignment` is a power of two. None if no free range is as large.
+    /// The offset of a new range of `bytes`; none if no free range is large enough. `alignment` is a power of two.
     [[nodiscard]] std::optional<std::size_t> take(std::size_t bytes, std::size_t alignment = least_alignment);
-    /// `offset` begins a range that is taken.
+    /// Frees the range that begins at `offset`.
     void give(std::size_t offset);
 
     struct range {
         std::size_t offset, bytes;
     };
-    /// The range that is taken and has `offset` in it.
+    /// The allocated range that contains `offset`; none if it is free.
     [[nodiscard]] std::optional<range> find(std::size_t offset) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t largest_free() const;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What fences, quiets and collectives promise about the order of one PE's one-sided commands.
+// Orders one PE's one-sided commands as fences, quiets and collectives demand.
 #pragma once
 
 #include "base/error.hpp"
@@ -29,7 +29,7 @@ class operation_order {
         turn(const turn&) = delete;
         turn& operator=(const turn&) = delete;
 
-        /// In the order of enqueue.
+        /// Joins the line; call in the order of enqueue.
         void join();
         /// Calls `came` once the operation may begin, perhaps at once. Not called any more after leave().
         void wait(std::function<void()> came);
@@ -43,7 +43,7 @@ class operation_order {
         bool m_is_over = false;
     };
 
-    /// Whether there are fences that are not over, be they still on their way to the engine. Any thread.
+    /// Whether a fence is not over, even if it is still on its way to the engine. Any thread.
     [[nodiscard]] bool has_fences() const { return m_made_fences.load(std::memory_order_acquire) != 0; }
 
     /// The first failure since the last call.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heaps of PEs as endpoints, and waiting in one's own.
+// The heaps of PEs as endpoints, and waits for words of this PE's own.
 #pragma once
 
 #include "endpoints/symmetric/heap.hpp"
@@ -23,7 +23,7 @@ struct heap_location {
     std::size_t row_pitch = 0, slice_pitch = 0;
 };
 
-/// What happens to a word of 64 bits in the heap of the same PE, once all bytes of a put are there.
+/// Sets or adds to a 64-bit word in the heap of a put's target PE, once all bytes of the put are there.
 struct heap_signal {
     enum class operation { set, add };
     std::size_t offset = 0;
@@ -33,7 +33,7 @@ struct heap_signal {
 
 enum class comparison { equal, not_equal, greater, greater_or_equal, less, less_or_equal };
 
-/// A word of 4 or 8 bytes in this PE's heap, and what it shall be. Compares as unsigned, or as signed numbers.
+/// A word of 4 or 8 bytes in this PE's heap, and the comparison that ends the wait, of signed or unsigned numbers.
 struct awaited_word {
     std::size_t offset = 0;
     std::size_t bytes = 8;
@@ -55,7 +55,8 @@ struct heap_atomic {
 /// Applies the operation to a word that other processes also change; returns what was there before.
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word);
 
-/// A put and a get of the calling thread's own. Any thread; the heap of `where.pe` is mapped here.
+/// A put and a get that the calling thread carries out itself, without the engine. Any thread; the heap of `where.pe`
+/// must be mapped here.
 void put_now(const heap& of, const std::byte* source, const heap_location& where, std::size_t bytes,
              const std::optional<heap_signal>& then);
 void get_now(const heap& of, std::byte* target, const heap_location& where, std::size_t bytes);
@@ -65,9 +66,9 @@ void get_now(const heap& of, std::byte* target, const heap_location& where, std:
                                                                   std::optional<heap_signal> then = {});
 /// The source of a get.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_get_source(std::shared_ptr<heap> of, const heap_location& where);
-/// A source whose bytes are what was in the word before.
+/// A source whose bytes are the word's former value.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_atomic_source(std::shared_ptr<heap> of, const heap_atomic& what);
-/// A source without bytes that opens when the word compares.
+/// A source without bytes that opens when the comparison is true.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_word_wait(std::shared_ptr<heap> of, const awaited_word& what);
 
 /// A source without bytes that opens when the one-sided commands enqueued before it have ended; those behind it begin
@@ -78,7 +79,7 @@ enum class fence_kind {
 };
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);
 
-/// As a quiet that opens when all PEs have come to it.
+/// A quiet that opens when all PEs have come to it.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of,
                                                                const meeting_purpose& purpose);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of a heap in a device's memory that processors work on, in memory that the PEs of a node share.
+// Words of a heap in device memory, kept in shared memory of the node so that processors can work on them.
 #pragma once
 
 #include <cstddef>
@@ -19,24 +19,24 @@ class word_table {
     /// `memory` is zero at first, aligned to 64 bytes, and outlives this.
     explicit word_table(std::byte* memory) : m_head(reinterpret_cast<head*>(memory)) {}
 
-    /// The value of a word of `bytes`; null if it is not kept here, or not yet. Any process.
+    /// The value of the word of `bytes` at `offset`; null if it is not kept here, or not yet. Any process.
     [[nodiscard]] std::byte* find(std::size_t offset, std::size_t bytes) const;
-    /// Whether some word of the range is kept here, or will be. Any process. If a process has changed the device's
-    /// memory and then sees none, the owner will read that memory later.
+    /// Whether some word of the range is kept here, or will be. Any process. False after a process has changed the
+    /// device's memory: a word added later is loaded with that change.
     [[nodiscard]] bool overlaps(std::size_t offset, std::size_t bytes) const;
 
-    // The owner.
+    // For the owner only.
 
     [[nodiscard]] bool knows(std::size_t offset, std::size_t bytes) const { return slot_of(offset, bytes) != nullptr; }
-    /// From now on others see that the word will be kept. False if there is no room, or if overlapping words are kept;
-    /// then overlaps() is true for every range.
+    /// Adds the word without a value: others see that it will be kept. False if there is no room, or an overlapping
+    /// word is kept; then overlaps() is true for every range.
     [[nodiscard]] bool begin(std::size_t offset, std::size_t bytes);
-    /// It is kept, with this value.
+    /// Sets its value: now it is kept.
     void keep(std::size_t offset, std::size_t bytes, std::uint64_t value);
-    /// As after begin(): the device's memory has a newer value.
+    /// Back to the state after begin(), because the device's memory has a newer value.
     void reload(std::size_t offset, std::size_t bytes);
     void remove(std::size_t offset, std::size_t bytes);
-    /// Calls with the words of a range.
+    /// Calls `call` for each word of the range.
     void for_each(std::size_t offset, std::size_t bytes,
                   const std::function<void(std::size_t word_offset, std::size_t word_bytes)>& call) const;
 
@@ -49,7 +49,7 @@ class word_table {
     };
     struct alignas(64) head {
         std::uint64_t used; ///< slots before this one have been in use
-        std::uint32_t is_incomplete; ///< a word was not taken
+        std::uint32_t is_incomplete; ///< begin() has refused a word
     };
 
     [[nodiscard]] slot* slots() const { return reinterpret_cast<slot*>(m_head + 1); }
