@@ -16,7 +16,7 @@ namespace {
 /// Who meets, for which call, and where.
 struct meeting {
     const char* call;
-    const members who;
+    const members who; // nobody if this PE is not in the active set
     team_slot* slot; // null for an active set
 
     [[nodiscard]] team_slot& lending() const { return slot != nullptr ? *slot : job::instance().set_slot(); }
@@ -53,12 +53,13 @@ meeting active_set(const char* call, int start, int log_stride, int size) {
         give_up(call, "the active set of " + std::to_string(size) + " PEs from " + std::to_string(start) +
                           " on, at distances of " + std::to_string(1 << log_stride) + ", does not fit: there are " +
                           std::to_string(all.pes()) + " PEs");
-    if (who.index_of(all.pe()) < 0) give_up(call, "this PE is not in the active set");
-    return {call, who, nullptr};
+    // Programs call also where a PE is none of the set, as if it could do no harm; it does none elsewhere.
+    return {call, who.index_of(all.pe()) < 0 ? members{start, 1, 0} : who, nullptr};
 }
 
 /// `keeps_root`: the root's own target stays as it is, as in calls on active sets.
 void broadcast(const meeting& in, void* target, const void* source, std::size_t bytes, int root, bool keeps_root) {
+    if (in.who.size == 0) return;
     auto& all = job::instance();
     if (root < 0 || root >= in.who.size)
         give_up(in.call, "there is no root " + std::to_string(root) + " in a set of " + std::to_string(in.who.size));
@@ -71,6 +72,7 @@ void broadcast(const meeting& in, void* target, const void* source, std::size_t 
 }
 
 void fcollect(const meeting& in, void* target, const void* source, std::size_t bytes) {
+    if (in.who.size == 0) return;
     auto& all = job::instance();
     in.lend(source, bytes);
     in.meet();
@@ -81,6 +83,7 @@ void fcollect(const meeting& in, void* target, const void* source, std::size_t b
 }
 
 void collect(const meeting& in, void* target, const void* source, std::size_t bytes) {
+    if (in.who.size == 0) return;
     auto& all = job::instance();
     all.note(in.lending(), bytes);
     in.lend(source, bytes);
@@ -98,6 +101,7 @@ void collect(const meeting& in, void* target, const void* source, std::size_t by
 
 void alltoalls(const meeting& in, void* target, const void* source, std::ptrdiff_t tst, std::ptrdiff_t sst,
                std::size_t count, std::size_t element) {
+    if (in.who.size == 0) return;
     auto& all = job::instance();
     const auto own = static_cast<std::size_t>(in.who.index_of(all.pe())), part = count * element;
     const auto source_stride = static_cast<std::size_t>(sst);
@@ -128,6 +132,7 @@ void alltoalls(const meeting& in, void* target, const void* source, std::ptrdiff
 /// source and target may be the same. Then it takes the other slices.
 template <class Type, class Combine> void reduce(const meeting& in, Type* target, const Type* source, std::size_t count,
                                                  Combine combine) {
+    if (in.who.size == 0) return;
     auto& all = job::instance();
     const auto& who = in.who;
     const auto slice_begin = [&](int i) {
