@@ -408,11 +408,11 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
     }
 }
 
-/// A PE that ends by itself with an error does not come to where the others meet.
+/// A PE that ends by itself with an error ends the others, unless all end: programs return from main what they like.
 void job::finish_at_exit(int status, void*) {
     if (status != 0 && the_job != nullptr && !the_job->m_has_ended) {
         std::fflush(nullptr);
-        exit_all(status);
+        if (!the_job->all_end_soon()) exit_all(status);
     }
     finish();
 }
@@ -421,7 +421,7 @@ void job::finish() {
     if (the_job == nullptr || std::exchange(the_job->m_has_ended, true)) return;
     auto& ending = *the_job;
     running_job = nullptr;
-    ending.tell_leaving();
+    ending.tell_leaving(leaving::for_good);
     ending.meet("shmem_finalize", ending.world(), ending.m_end_slot);
     ending.end_messages();
     __atomic_store_n(word_of(ending.control(ending.m_pe, state_line), has_met_word), 1, __ATOMIC_RELEASE);
@@ -481,15 +481,29 @@ void job::wait_for_token(const char* call, int from, std::size_t line, std::uint
 }
 
 /// Behind all that this PE has told the others.
-void job::tell_leaving() const {
+void job::tell_leaving(leaving how) const {
     quiet();
     for (int pe = 0; pe < m_pes; ++pe)
-        tell_token("shmem_finalize", pe, first_token + static_cast<std::size_t>(m_pe), 1, leaves_word);
+        tell_token("shmem_finalize", pe, first_token + static_cast<std::size_t>(m_pe), static_cast<std::uint64_t>(how),
+                   leaves_word);
 }
 
-bool job::has_left(int pe) const {
-    return __atomic_load_n(word_of(control(m_pe, first_token + static_cast<std::size_t>(pe)), leaves_word),
-                           __ATOMIC_ACQUIRE) != 0;
+job::leaving job::leaving_of(int pe) const {
+    return leaving{__atomic_load_n(word_of(control(m_pe, first_token + static_cast<std::size_t>(pe)), leaves_word),
+                                   __ATOMIC_ACQUIRE)};
+}
+
+/// Whether all others come to their ends while this PE, which ends with an error, waits for them a little.
+bool job::all_end_soon() const {
+    using namespace std::chrono_literals;
+    tell_leaving(leaving::with_an_error);
+    for (const auto until = std::chrono::steady_clock::now() + 5s; std::chrono::steady_clock::now() < until;) {
+        int ending = 0;
+        for (int pe = 0; pe < m_pes; ++pe) ending += leaving_of(pe) != leaving::not_yet ? 1 : 0;
+        if (ending == m_pes) return true;
+        ::usleep(1000);
+    }
+    return false;
 }
 
 std::uint64_t job::waiting_of(const char* call, int pe) const {

@@ -247,8 +247,11 @@ class job {
     [[nodiscard]] std::uint32_t take_number();
     void tell_token(const char* call, int pe, std::size_t line, std::uint64_t value, std::size_t word = 0) const;
     void wait_for_token(const char* call, int from, std::size_t line, std::uint64_t value);
-    void tell_leaving() const;
-    [[nodiscard]] bool has_left(int pe) const;
+    enum class leaving : std::uint64_t { not_yet, for_good, with_an_error };
+    void tell_leaving(leaving how) const;
+    [[nodiscard]] leaving leaving_of(int pe) const;
+    [[nodiscard]] bool all_end_soon() const;
+    [[nodiscard]] bool has_left(int pe) const { return leaving_of(pe) == leaving::for_good; }
     [[nodiscard]] std::uint64_t waiting_of(const char* call, int pe) const;
     void say_waiting(std::uint64_t what) const;
 

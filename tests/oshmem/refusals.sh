@@ -31,6 +31,7 @@ status=$?
 timeout 30 $2 $options -n 2 "$folder/program" error >"$folder/output" 2>&1
 status=$?
 [ $status -eq 3 ] || { echo "FAILED: error: status $status, not 3"; cat "$folder/output"; failed=1; }
+expect all_err "$2" "$options" "the last words"
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
 # The older name of the variable, and the newer one, which counts.

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 static long number;
 
@@ -20,6 +21,16 @@ int main(int count, char** words) {
     if (strcmp(what, "error") == 0 && shmem_my_pe() == 1) {
         printf("PE 1 gives up\n");
         exit(3);
+    }
+    if (strcmp(what, "all_err") == 0) {
+        if (shmem_my_pe() == 0) {
+            shmem_long_wait_until(&number, SHMEM_CMP_EQ, 1);
+            nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL); /* PE 1 is at its end */
+            printf("the last words\n");
+        } else {
+            shmem_long_p(&number, 1, 0);
+        }
+        return 3;
     }
     if (strcmp(what, "killed") == 0 && shmem_my_pe() == 1) raise(SIGKILL);
     shmem_barrier_all();
