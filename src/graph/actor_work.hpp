@@ -21,7 +21,7 @@ enum class chain_position { before_others, last };
 /// Commands of one firing in an in-order queue: the first has the wait list, the last one's event is the firing's.
 class command_chain {
   public:
-    /// The events that are wanted are put into `events`, in order.
+    /// Appends the events of the commands that `wanted` names to `events`, in order.
     command_chain(cl_command_queue queue, std::span<const cl_event> waits, told wanted, std::vector<cl::event>& events)
         : m_queue(queue), m_waits(waits), m_wanted(wanted), m_events(events) {}
 
@@ -47,8 +47,8 @@ enum class firing_result { done, end_of_stream };
 class actor_work {
   public:
     virtual ~actor_work() = default;
-    /// Enqueues into `commands`; in the host's lane it does the work before it returns. Does nothing when the stream is
-    /// at its end. Throws.
+    /// Enqueues the firing's commands; on the host's lane, does the work before it returns. At the end of the stream
+    /// does nothing. Throws on failure.
     virtual firing_result fire(std::uint64_t number, command_chain& commands) = 0;
 };
 
@@ -66,7 +66,7 @@ struct work_parts {
 [[nodiscard]] std::unique_ptr<actor_work> make_work(const work_parts& parts, std::size_t actor);
 [[nodiscard]] std::unique_ptr<actor_work> make_kernel_work(const work_parts& parts, std::size_t actor);
 
-/// Fills positions of a channel with zeros.
+/// Enqueues commands that zero a range of a channel.
 void fill_with_zeros(const rings& memory, const channel_range& range, command_chain& commands);
 
 } // namespace causeway::graph

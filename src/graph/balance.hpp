@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// How often each node fires until every edge has lost as many bytes as it got.
+// SPDX-License-Identifier: Apache-2.0 Balance equations: how often each node fires per period so that every edge loses
+// as many bytes as it gets.
 #pragma once
 
 #include "graph/description.hpp"
@@ -12,9 +12,9 @@ namespace causeway::graph {
 struct balance {
     /// Firings of each node in one period: the smallest numbers that fit.
     std::vector<std::uint64_t> repetitions;
-    /// Nodes that hang together have the same island; islands know nothing of one another.
+    /// Connected component of each node. Islands are independent of one another.
     std::vector<std::size_t> island;
-    /// Periods of each island in a run: as long as its shortest stream says, or `endless`.
+    /// Periods of each island in a run, from the length of its shortest stream; or `endless`.
     std::vector<std::uint64_t> periods;
 };
 

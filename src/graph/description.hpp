@@ -14,12 +14,11 @@ namespace causeway::graph {
 
 enum class node_kind { input, kernel, function, output };
 
-/// The memory in which a node finds and leaves its bytes: that of a device, by its number in the machine, or the
-/// host's.
+/// Where a node keeps its bytes: a device's memory, by the device's index in the graph, or `host`.
 using memory_space = std::size_t;
 inline constexpr memory_space host = std::numeric_limits<memory_space>::max();
 
-/// The size of a stream whose end nobody knows before it comes.
+/// Size of a stream whose length is not known beforehand.
 inline constexpr std::uint64_t endless = std::numeric_limits<std::uint64_t>::max();
 
 struct node {
@@ -28,7 +27,7 @@ struct node {
     memory_space where = host;            ///< of a kernel: its device
     std::uint64_t total_bytes = 0; ///< of a stream: all of it, or `endless`
     std::size_t token_bytes = 0;   ///< of a stream: what one firing brings or takes; 0 until an edge says it
-    bool page_locked = false;      ///< of a direct stream: copies are as fast as they can be
+    bool page_locked = false;      ///< of a direct stream: its memory is page-locked, so copies run at full speed
     bool automatic = false;        ///< of a stream: its token may be any multiple of token_bytes
     std::uint64_t batch = 1;       ///< how many of the smallest tokens a token has
     bool direct = false;           ///< of a stream: copy commands can reach its memory, without staging
@@ -40,17 +39,18 @@ struct edge {
     std::size_t source = 0, source_position = 0;
     std::size_t target = 0, target_position = 0;
     std::size_t produced_bytes = 0, consumed_bytes = 0;
-    /// Bytes that the target finds before the first that the source gives; a loop needs some. Their values, or zeros.
+    /// Initial tokens, in bytes, before the source's first output; a loop needs some. Their values are in `initial`,
+    /// else zeros.
     std::size_t delay_bytes = 0;
     std::vector<std::byte> initial;
-    /// Bytes that the target sees on either side of those it takes; zeros outside of the stream.
+    /// Halo: bytes on either side of the consumed ones that the target reads too; zeros beyond the stream's ends.
     std::size_t before_bytes = 0, after_bytes = 0;
 
     /// What one firing of the target sees.
     [[nodiscard]] std::size_t window_bytes() const { return before_bytes + consumed_bytes + after_bytes; }
 };
 
-/// Checks each node and edge as it comes: throws transfer_error(invalid_value) with a sentence that names them.
+/// Checks each node and edge when it is added: throws transfer_error(invalid_value), whose text names them.
 class description {
   public:
     /// Gives the node's number. A stream with a token of 0 bytes is automatic.
@@ -63,7 +63,7 @@ class description {
     [[nodiscard]] std::vector<edge>& edges() { return m_edges; }
     [[nodiscard]] std::vector<node>& nodes() { return m_nodes; }
 
-    /// What can only be said of the whole: streams that lead nowhere, positions left out.
+    /// Checks what only the whole graph shows: unconnected streams, missing positions. Throws as above.
     void check_complete() const;
 
     /// "'blur' -> 'edges'".

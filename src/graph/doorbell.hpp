@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// Wakes the thread that executes a graph when an end of a stream may go on.
+// SPDX-License-Identifier: Apache-2.0 Wakes the thread that executes a graph when a stream end may be ready.
 #pragma once
 
 #include <condition_variable>

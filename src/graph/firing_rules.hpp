@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// Counts bytes: which actor may be handed its next firing, and what that firing comes after.
+// SPDX-License-Identifier: Apache-2.0 Decides by byte counts which actor may fire next, and after which earlier
+// firings.
 #pragma once
 
 #include "graph/pipeline.hpp"
@@ -21,11 +21,12 @@ struct channel_range {
     std::int64_t begin = 0, end = 0;
 };
 
-/// What a firing comes after. Lanes keep their order, so only the last of an actor's firings is named.
+/// Dependences of a firing. Lanes run in order, so only the last firing of each actor is named.
 struct firing_needs {
     std::vector<firing> after; ///< complete before it begins
     std::vector<firing> inputs; ///< of these, those that wrote what it reads
-    std::vector<channel_range> zero_filled; ///< first, by the actor's own lane: what a window sees beyond the end
+    std::vector<channel_range> zero_filled; ///< to zero first, on the actor's own lane: what a window reads beyond the
+                                            ///< end
 
     void clear() {
         after.clear();
@@ -34,27 +35,26 @@ struct firing_needs {
     }
 };
 
-/// A state machine that counts firings when they are handed out, not when they end. Its driver puts a firing into its
-/// lane once those that it needs are in theirs, and lets it begin only after they are complete. Copies nothing and
-/// waits for nothing. One thread.
+/// A state machine that counts firings when they are handed out, not when they end. The caller puts a firing into its
+/// lane once its dependences are in theirs, and makes it wait for their completion. Never blocks. One thread.
 class firing_rules {
   public:
     explicit firing_rules(const pipeline& compiled);
 
-    /// Back to the beginning, for so many periods of each island.
+    /// Starts again, for the given periods of each island.
     void restart(const std::vector<std::uint64_t>& periods);
     /// Undoes the last firing of an actor that has no inputs: its stream was at its end.
     void take_back(std::size_t actor);
-    /// Says after how many periods the streams of an island end. None of its actors may have fired beyond that.
+    /// Sets the number of periods after which an island's streams end. No actor of it may have fired beyond that.
     void end_after(std::size_t island, std::uint64_t periods);
 
     [[nodiscard]] bool can_fire(std::size_t actor) const;
-    /// Fires; `needs` is filled with what comes before. Call only if it can.
+    /// Counts the next firing and fills `needs`. Call only if can_fire().
     void fire(std::size_t actor, firing_needs& needs);
 
     [[nodiscard]] std::uint64_t fired(std::size_t actor) const { return m_fired[actor]; }
     [[nodiscard]] bool ended(std::size_t actor) const { return m_fired[actor] >= m_targets[actor]; }
-    /// Firings of an actor that others may still name.
+    /// How many of an actor's last firings others may still depend on.
     [[nodiscard]] std::size_t history(std::size_t actor) const { return m_history[actor]; }
 
   private:
@@ -66,7 +66,7 @@ class firing_rules {
     [[nodiscard]] std::int64_t need(const channel::reader& reader) const {
         return reader.begin(m_fired[reader.actor]) + static_cast<std::int64_t>(reader.window_bytes());
     }
-    /// No reader wants what is before this position any more.
+    /// The first position that some reader still needs.
     [[nodiscard]] std::int64_t lowest(const channel& ring) const;
     void add_readers(const channel& ring, std::int64_t overwritten_until, std::size_t self, firing_needs& needs) const;
     void add_input(std::size_t self, const actor::input& in, firing_needs& needs);

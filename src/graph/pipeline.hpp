@@ -10,7 +10,7 @@
 
 namespace causeway::graph {
 
-/// What carries out firings one after another, in the order in which they are handed to it.
+/// Runs firings in order: a device's queue, or the host's thread.
 enum class lane_kind { host, copy_in, compute, copy_out };
 struct lane {
     lane_kind kind = lane_kind::host;
@@ -20,8 +20,8 @@ struct lane {
 /// A node, or a copy that the compiler put between two memory spaces.
 enum class actor_kind { input, kernel, function, output, copy_in, copy_out };
 
-/// A ring of bytes in one memory space, with one writer and any number of readers. Positions count from the first byte
-/// that the writer gives; what is before position 0 is there when the run begins.
+/// A ring buffer in one memory space, with one writer and any number of readers. Positions count bytes from the
+/// writer's first; those before 0 are there when the run begins.
 struct channel {
     /// One edge at its target's end.
     struct reader {
@@ -41,11 +41,11 @@ struct channel {
     std::size_t produced_bytes = 0;
     std::size_t period_bytes = 0; ///< what one period of the graph brings
     std::size_t buffers = 1;      ///< periods that the ring holds
-    /// The ring consists of pieces of this size, each in a buffer of its own. No token crosses from one to the next. If
-    /// a window does, the whole ring is one piece.
+    /// Bytes of each of the OpenCL buffers that make up the ring. No token crosses from one to the next; if a window
+    /// would, the whole ring is one buffer.
     std::size_t cell_bytes = 0;
     std::size_t initial_bytes = 0; ///< before position 0
-    std::vector<std::byte> initial; ///< their last values; zeros before these
+    std::vector<std::byte> initial; ///< values of the last of them; zeros before
     std::vector<reader> readers;
 
     [[nodiscard]] std::size_t ring_bytes() const { return buffers * period_bytes; }
@@ -71,7 +71,7 @@ struct actor {
 
 struct pipeline {
     std::vector<lane> lanes;
-    std::vector<actor> actors; ///< sources before targets, but for edges that close a loop
+    std::vector<actor> actors; ///< in topological order, but for edges that close a loop
     std::vector<channel> channels;
     std::vector<std::uint64_t> periods; ///< of each island
     std::size_t stages = 0;
@@ -82,7 +82,7 @@ struct device_limits {
     std::string name;
     std::uint64_t memory_bytes = endless;
     std::uint64_t buffer_bytes = endless; ///< of one buffer
-    bool own_memory = true; ///< not the host's
+    bool own_memory = true; ///< not shared with the host
     /// Separate queues for copies in, kernels and copies out; else one for all, and no second buffers.
     bool overlap = true;
 };
@@ -96,8 +96,8 @@ struct device_limits {
 /// Bytes that a memory space must have.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, memory_space where);
 
-/// Stages, buffers and bytes as text, with the predicted time of a period. It uses each actor's measured seconds per
-/// firing, else the estimated ones. Either may be empty.
+/// Stages, buffers and bytes as text, with the predicted time of a period, from each actor's measured seconds per
+/// firing where known, else estimated ones. Either may be empty.
 [[nodiscard]] std::string explain(const description& described, const pipeline& compiled,
                                   const std::vector<device_limits>& devices, const std::vector<double>& measured = {},
                                   const std::vector<double>& estimated = {});

@@ -13,7 +13,7 @@
 
 namespace causeway::graph {
 
-/// A device as a graph uses it: its queues, by what goes through them; one for all if the device does not overlap.
+/// A device as a graph uses it.
 struct device {
     cl::context context;
     cl_device_id id = nullptr;
@@ -62,7 +62,7 @@ class device_ring {
     std::map<std::array<std::size_t, 3>, cl_mem> m_part_of; // cell, offset, bytes
 };
 
-/// In one piece of host memory, page-locked for a device if that needs it.
+/// In one block of host memory, page-locked for a device if its copies need it.
 class host_ring {
   public:
     /// `copier` is a device that copies from or to the ring, and `queue` one of its queues, or both are null. Throws
@@ -73,7 +73,7 @@ class host_ring {
     host_ring& operator=(const host_ring&) = delete;
 
     [[nodiscard]] std::byte* at(std::int64_t position) const { return m_memory + m_channel.offset_of(position); }
-    /// The bytes from `position` on that lie behind one another.
+    /// Bytes from `position` to where the ring wraps.
     [[nodiscard]] std::size_t contiguous(std::int64_t position) const {
         return m_channel.ring_bytes() - m_channel.offset_of(position);
     }
@@ -82,12 +82,12 @@ class host_ring {
   private:
     const channel& m_channel;
     std::byte* m_memory = nullptr;
-    cl::queue m_queue; // that maps the page-locked buffer
+    cl::queue m_queue; // on which the page-locked buffer is mapped
     cl::buffer m_buffer;
     std::vector<std::byte> m_plain;
 };
 
-/// The memory of all channels; of each, one of the two.
+/// The memory of all channels, by channel: one of the two is set.
 struct rings {
     std::vector<std::unique_ptr<device_ring>> on_device;
     std::vector<std::unique_ptr<host_ring>> on_host;
@@ -96,7 +96,7 @@ struct rings {
 [[nodiscard]] rings make_rings(const pipeline& compiled, const std::vector<device>& devices,
                                const std::vector<cl::queue>& queues);
 
-/// Writes what each channel has before position 0. Blocks.
+/// Writes each channel's initial bytes. Blocks.
 void write_initial(const rings& memory, const pipeline& compiled, const std::vector<cl::queue>& queues);
 
 } // namespace causeway::graph

@@ -16,17 +16,17 @@
 
 namespace causeway::graph {
 
-/// Made once for a graph, executed any number of times, by one thread at a time. Events alone order a device's queues.
-/// The thread waits only when all queues have work, or for tokens that the host must touch.
+/// Made once for a graph; executed any number of times, by one thread at a time. A device's queues are ordered by
+/// events alone. The thread blocks only when all queues have work, or for tokens that the host must touch.
 class run {
   public:
     /// `parts` outlives the run. `queues` by lane, null for the host's; with `timed` they have profiling.
     run(const work_parts& parts, std::vector<cl::queue> queues, doorbell& bell, bool timed);
 
-    /// To the end of all streams. What fails ends the run after the periods before it are delivered: throws
-    /// transfer_error with node and token.
+    /// Runs to the end of all streams. After a failure, delivers the periods before it, then throws transfer_error with
+    /// node and token.
     void execute();
-    /// Before execute(): whether stop() was called since that was wanted.
+    /// Call before execute(): `is_stopped` if stop() was called after execution was requested.
     void begin(bool is_stopped) { m_stopping = is_stopped; }
     /// Any thread: ends the run after the periods that have begun.
     void stop() {
@@ -41,11 +41,11 @@ class run {
     void record(transfer::recorder& to, std::string graph);
 
   private:
-    /// A firing that is in its lane, perhaps complete. Its events are let go of when another firing takes its slot:
-    /// PoCL 3.1 aborts now and then if that happens while it still tells other commands that one is complete.
+    /// A firing in its lane, perhaps complete. Its events are released only when another firing takes its slot: PoCL
+    /// 3.1 sometimes aborts if an event is released while it still notifies dependents.
     struct issued {
         std::vector<cl::event> events; ///< of its commands; the last one's is the firing's; none of a quiet one
-        std::vector<firing> inputs; ///< wrote what it reads, or what quiet ones before it read
+        std::vector<firing> inputs; ///< the firings that wrote what it, or quiet ones before it, read
         bool complete = true;
         std::uint64_t number = 0;
         std::uint64_t sequence = 0; ///< among all firings of the run
@@ -54,20 +54,20 @@ class run {
     struct state {
         std::unique_ptr<actor_work> work;
         const stream_end* end = nullptr; ///< of a stream that may not be ready
-        bool closed = false; ///< the end has no more to do in this run
+        bool closed = false; ///< the stream end is done in this run
         bool on_host = false;
         bool hides_failed_waits = false; ///< see cl::device_facts
         bool breaks_on_failed_waits = false;
-        bool may_end = false; ///< a stream whose end nobody knows before it comes
-        /// True if only its own queue uses what it gives: then a later command of the queue shows its end. Only for
-        /// devices with memory of their own, whose drivers fail all that follows a failure.
+        bool may_end = false; ///< a stream of unknown length
+        /// True if only its own queue reads its output. It then needs no event: a later command of the queue shows that
+        /// it is over. Only for devices with own memory, whose drivers fail all that follows a failure.
         bool quiet = false;
         std::string quiet_before; ///< names of those whose failures show in this one's
         cl_context context = nullptr;
         cl_command_queue queue = nullptr; ///< in-order
         std::vector<issued> history; ///< by number, modulo its size
         std::uint64_t issued_count = 0;
-        std::uint64_t failed_from = endless; ///< what this firing gave, and all behind it, is worth nothing
+        std::uint64_t failed_from = endless; ///< outputs of this firing and later ones are invalid
         bool pending = false; ///< fired, not yet issued
         double timed_seconds = 0;
         std::uint64_t timed_firings = 0;
@@ -78,17 +78,17 @@ class run {
         failure reason;
     };
     enum class step { moved, idle };
-    /// A firing with an event, unless its slot is another's since.
+    /// A firing with an event; stale once its slot has another sequence.
     struct telling {
         std::uint64_t sequence = 0;
         issued* shown = nullptr;
     };
-    /// The last firings with events that were put into a queue.
+    /// The last 256 firings with events in a queue.
     class tellings {
       public:
         void clear() { m_count = 0; }
         void add(telling last) { m_kept[m_count++ % m_kept.size()] = last; }
-        /// The first that is kept of those after `sequence`; without `shown` if there is none.
+        /// The first kept one after `sequence`; `shown` is null if there is none.
         [[nodiscard]] telling first_after(std::uint64_t sequence) const;
 
       private:
@@ -106,10 +106,10 @@ class run {
     /// Fills m_waits with the events that the actor's pending firing waits for; false if it cannot go into its lane
     /// yet.
     [[nodiscard]] bool find_waits(std::size_t actor);
-    /// The firing whose event shows that this one is done; null if that is known. Enqueues a marker if there is no such
-    /// event.
+    /// The firing whose event shows that `looked_at` is over; null if it is known to be. Enqueues a marker if no firing
+    /// has such an event.
     [[nodiscard]] issued* shown_by(std::size_t actor, issued& looked_at);
-    /// Asks the firing's event. Notes failures.
+    /// Queries the firing's event; records a failure.
     [[nodiscard]] bool is_complete(std::size_t actor, issued& looked_at);
     void find_quiet_actors();
     [[nodiscard]] bool is_read_in_its_queue_only(std::size_t actor) const;
@@ -122,7 +122,7 @@ class run {
     void tell(std::size_t actor, std::uint64_t number, std::uint64_t begin, std::uint64_t end) const;
     void end_stream(std::size_t actor);
     void fail(std::size_t actor, std::uint64_t number, std::uint64_t sequence, failure reason);
-    /// No period of the island begins any more.
+    /// Lets no further period of the island begin.
     void end_now(std::size_t island);
     void wait(std::uint64_t rings);
     void flush();
@@ -142,13 +142,13 @@ class run {
     std::vector<cl::queue> m_queues; // by lane
     doorbell& m_bell;
     std::vector<bool> m_unflushed; // by lane
-    std::vector<issued*> m_latest; // by lane: the last of the firings that one waits for
+    std::vector<issued*> m_latest; // by lane: the last firing waited for
     std::vector<tellings> m_tellings; // by lane
     bool m_all_in_queues = false; // the thread has nothing to do but to enqueue
     firing_rules m_rules;
     std::vector<state> m_actors;
     std::vector<std::atomic<std::uint64_t>> m_begun; // by actor: what others may ask for
-    std::vector<std::uint64_t> m_limits; // periods of each island that a fault leaves whole
+    std::vector<std::uint64_t> m_limits; // by island: periods that a fault leaves complete
     std::vector<cl_event> m_waits;
     std::uint64_t m_sweeps = 0;
     issued* m_blocker = nullptr; // the oldest that something waits for

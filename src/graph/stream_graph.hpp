@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// A stream graph from its first node to its last token.
+// SPDX-License-Identifier: Apache-2.0 A stream graph: described, compiled and executed.
 #pragma once
 
 #include "graph/balance.hpp"
@@ -12,8 +11,8 @@ namespace causeway::graph {
 /// Whether copies and kernels of a device go through separate queues.
 enum class overlap { where_it_pays, always, never };
 
-/// Described first, then initialised, then executed any number of times. Threads may not share one, but for stop().
-/// All throw transfer_error; the texts name nodes.
+/// Describe it, then initialize(), then execute() any number of times. One thread at a time, except where a function
+/// says any thread. All throw transfer_error; the texts name nodes.
 class stream_graph {
   public:
     /// Kernels run on this device unless they say otherwise.
@@ -21,7 +20,7 @@ class stream_graph {
     stream_graph(const stream_graph&) = delete;
     stream_graph& operator=(const stream_graph&) = delete;
 
-    /// The number of a device, which is added when it is named first.
+    /// The index of a device, which is added at its first use.
     [[nodiscard]] memory_space memory_space_of(cl::context context, cl_device_id device);
 
     void add_kernel(const std::string& name, kernel_code code, memory_space where);
@@ -32,13 +31,13 @@ class stream_graph {
     void add_output(const std::string& name, std::uint64_t total_bytes, std::size_t token_bytes, stream_end end);
     /// The memory of a stream is page-locked, so that staging would only cost time.
     void use_page_locked(const std::string& stream);
-    /// Where in its file, given by descriptor, a stream begins in the runs to come. Not while one is under way.
+    /// Sets where, in a file given by descriptor, a stream begins in later runs. Not during a run.
     void set_file_offset(const std::string& stream, std::int64_t offset);
-    /// An edge without sizes has those of the smallest work of its source, or else of its target.
+    /// Sizes that the edge leaves at 0 become those of its source's smallest firing, else of its target's.
     void connect(const std::string& source, const std::string& target, edge made);
 
-    /// Compiles, allocates and binds; once. With `timed`, runs measure what tokens cost, and later runs may take others
-    /// where their size is left to the library.
+    /// Compiles, allocates and binds; call once. If `timed`, runs measure the cost of tokens, and later runs may use
+    /// other token sizes where those are automatic.
     void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
     /// Before initialize(): tells `to` of every firing, in runs whose commands are timed for that.
     void record(std::shared_ptr<transfer::recorder> to, std::string name);
@@ -46,7 +45,7 @@ class stream_graph {
     /// Any thread, while another executes: ends the run after the periods that have begun. Refused at any other time.
     void stop();
 
-    /// For ends of streams that move tokens by themselves.
+    /// For stream ends that move tokens asynchronously.
     [[nodiscard]] std::shared_ptr<doorbell> bell() const { return m_bell; }
 
     /// After initialize().
@@ -57,16 +56,16 @@ class stream_graph {
     [[nodiscard]] std::string to_dot() const;
 
   private:
-    /// Decides on queues and batches; the time that a run should take.
+    /// Chooses queues and batches; returns the predicted seconds of a run.
     double plan(overlap wanted);
     [[nodiscard]] bool overlap_pays();
-    /// With as many spare buffers as are worth their memory and fit.
+    /// Compiles with as many spare buffers as pay for their memory and fit.
     [[nodiscard]] pipeline compile_with_slack() const;
-    /// Compiles and makes everything for tokens of so many smallest ones.
+    /// Compiles and allocates for the chosen batches.
     void build();
-    /// Where batches are left to the library: those that fit what a run has measured.
+    /// Where batches are automatic, chooses them again from a run's measurements.
     void learn();
-    /// What the smallest work of a kernel gives; 0 if nothing says it.
+    /// Output bytes of a kernel's smallest firing; 0 if unknown.
     [[nodiscard]] std::size_t item_bytes(std::size_t kernel) const;
     [[nodiscard]] bool has_automatic() const;
     /// Takes the next smaller batch of the island that has the largest; false if all are 1.

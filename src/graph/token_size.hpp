@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0
-// How many of the smallest tokens an island of a graph takes at once, where its author leaves that to the library.
+// SPDX-License-Identifier: Apache-2.0 Chooses an island's batch, the number of smallest tokens in a token, where token
+// sizes are automatic.
 #pragma once
 
 #include "graph/balance.hpp"
@@ -10,15 +10,16 @@
 
 namespace causeway::graph {
 
-/// The time of one firing: a part that every command takes, and one for each of the smallest tokens in its token.
+/// The time of one firing: fixed + batch * unit.
 struct firing_cost {
     double fixed_seconds = 0, unit_seconds = 0;
 };
 
-/// What can be said before anything has run, the same on every machine: by bytes and kind of device.
+/// Estimates before anything has run, from bytes and kind of device; the same on every machine.
 [[nodiscard]] std::vector<firing_cost> estimated_costs(const description& described, const pipeline& smallest,
                                                        const std::vector<device_limits>& devices);
-/// From the seconds that firings of `batch` smallest tokens took; 0 where they are not known. Both by actor.
+/// Costs from measured `seconds` per firing at the given `batches`; where seconds are 0 (unknown), the estimate. All by
+/// actor.
 [[nodiscard]] std::vector<firing_cost> measured_costs(std::vector<firing_cost> estimated,
                                                       const std::vector<double>& seconds, const pipeline& smallest,
                                                       const std::vector<std::uint64_t>& batches);
@@ -35,7 +36,7 @@ struct firing_cost {
                                                         const pipeline& smallest, const std::vector<firing_cost>& costs,
                                                         std::size_t most_bytes = std::size_t{16} << 20);
 
-/// The description with tokens of so many smallest ones.
+/// The description with each island's tokens multiplied by its batch.
 [[nodiscard]] description with_batches(const description& described, const balance& balanced,
                                        const std::vector<std::uint64_t>& batches);
 

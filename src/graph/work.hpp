@@ -15,8 +15,7 @@
 
 namespace causeway::graph {
 
-/// A kernel and the arguments that stay. The arguments that are not named here are the node's inputs, then its outputs,
-/// each in the order of positions.
+/// A kernel and its constant arguments. The other arguments are the node's inputs, then its outputs, by position.
 struct kernel_code {
     struct argument {
         cl_uint index = 0;
@@ -40,7 +39,7 @@ struct host_firing {
 /// Throws to end the run. Called on the thread that executes the graph.
 using host_function = std::function<void(const host_firing&)>;
 
-/// Fills a token and gives the bytes that there were; fewer than asked for is the end of the stream.
+/// Fills a token and returns the bytes read; fewer than the token's size end the stream.
 using token_reader = std::function<std::size_t(std::uint64_t number, std::span<std::byte> token)>;
 using token_writer = std::function<void(std::uint64_t number, std::span<const std::byte> token)>;
 
@@ -53,21 +52,21 @@ struct stream_end {
 
     /// Called by initialize() where the token size was left to the library.
     std::function<void(std::size_t token_bytes)> use_token;
-    /// Of a file that each run begins at one offset: where the next run does.
+    /// For a file that each run reads or writes from one offset: sets that of the next run.
     std::function<void(std::int64_t offset)> use_offset;
 
-    // The rest is for ends that move tokens while the thread does something else. None of these functions waits. Such
-    // an end rings the graph's doorbell whenever an answer may have changed.
+    // The rest is for ends that move tokens asynchronously. None of these functions blocks. Such an end rings the
+    // graph's doorbell whenever a result may have changed.
     /// Whether the next token can be read or written at once.
     std::function<bool()> ready;
-    /// Once at the end of each run: it has no more tokens for this end, and `why` if it failed.
+    /// Called once at the end of each run, which has no more tokens for this end; `why` says if it failed.
     std::function<void(const failure& why)> close;
     /// After close(): true once every token is where it belongs and nothing is under way. Throws token_error if that
     /// can never be.
     std::function<bool()> finished;
 };
 
-/// What an end throws about another token than the one that it was given.
+/// Thrown by an end for a token other than the one it was given.
 class token_error : public transfer_error {
   public:
     token_error(std::uint64_t number, const failure& reason) : transfer_error(reason), m_number(number) {}

@@ -20,7 +20,8 @@ bool interleave_area(void* address, std::size_t bytes, std::span<const unsigned>
 /// The calling thread runs on the cores beside `node` of this_machine() only. False if the system refuses.
 bool bind_thread_to_node(const machine& here, unsigned node) noexcept;
 
-/// The system's number of the node that the page of `address` lies on, by a system call; -1 if it is not there yet.
+/// The system's number of the node that the page of `address` lies on, by a system call; -1 if it has not been touched
+/// yet.
 [[nodiscard]] int node_of_page(const void* address) noexcept;
 
 } // namespace causeway::topology

@@ -8,7 +8,7 @@
 
 namespace causeway::topology {
 
-/// Not loaded yet: the source may be set first.
+/// Initialised but not loaded, so that a caller can set the source first.
 class hwloc_handle {
   public:
     hwloc_handle() {

@@ -13,7 +13,7 @@ namespace causeway::topology {
 struct memory_node {
     unsigned os_index = 0;       ///< the operating system's number, which may leave gaps
     std::uint64_t bytes = 0;     ///< 0 where it is not known
-    std::vector<unsigned> cores; ///< positions in machine::cores; none where the node has memory alone
+    std::vector<unsigned> cores; ///< positions in machine::cores; empty for a node with memory only
 };
 
 struct core {
@@ -21,18 +21,18 @@ struct core {
     unsigned node = 0;     ///< position in machine::nodes
 };
 
-/// Nodes and cores are numbered from 0 without gaps. It holds only what this process may use.
+/// Nodes and cores are numbered from 0 without gaps; this_machine() holds only what this process may use.
 struct machine {
     std::string name;
     std::vector<memory_node> nodes;
     std::vector<core> cores;
-    std::vector<double> distances; ///< from row to column, in units where a node's own memory is 1
+    std::vector<double> distances; ///< row-major, from row to column; a node's own memory is 1
     std::uint64_t cache_bytes = 0; ///< of one last-level cache
     unsigned cores_per_cache = 1;  ///< cores that share one
     std::size_t page_bytes = 4096;
     unsigned columns = 0; ///< of a mesh of tiles; else 0
 
-    /// How much longer it takes `from` to reach the memory of `to` than its own.
+    /// Ratio of the access time from `from` to memory of `to` to that of its own memory.
     [[nodiscard]] double distance(std::size_t from, std::size_t to) const {
         return distances[from * nodes.size() + to];
     }
@@ -43,8 +43,8 @@ struct machine {
 /// The machine that this process runs on, without what it may not use.
 [[nodiscard]] machine this_machine();
 
-/// A machine by hwloc's words: a synthetic one ("node:4 core:2 pu:1"), or a file that ends in .xml.
-/// Throws transfer_error with hwloc's reason.
+/// A machine from hwloc's synthetic description ("node:4 core:2 pu:1") or XML file (name ends in .xml). Throws
+/// transfer_error with hwloc's reason.
 [[nodiscard]] machine described_machine(const std::string& description);
 
 /// The 48 cores and 8 nodes of four Opteron 6172, with the distances that its firmware tells.

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// What has to be added to the times of one clock to get those of another.
+// SPDX-License-Identifier: Apache-2.0 Maps times of one clock to those of another.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +6,8 @@
 
 namespace causeway::trace {
 
-/// Straight lines between what was seen at some moments, as clocks drift; constant before the first and after the last.
+/// The offset is interpolated linearly between samples, because clocks drift; constant before the first and after the
+/// last. Nanoseconds.
 class clock_line {
   public:
     struct point {
@@ -21,9 +21,9 @@ class clock_line {
     /// The time by the other clock.
     [[nodiscard]] std::int64_t of(std::int64_t when) const { return when + difference_at(when); }
     [[nodiscard]] std::int64_t difference_at(std::int64_t when) const;
-    /// Half of what lay between the bounds, at worst.
+    /// The largest half-width of the bounds of a sample.
     [[nodiscard]] std::int64_t uncertainty() const;
-    /// About a hundred points that make a line like this one when they are added.
+    /// About a hundred points from which add() rebuilds about this line.
     [[nodiscard]] const std::vector<point>& points() const { return m_points; }
 
   private:

@@ -8,7 +8,7 @@
 
 namespace causeway::trace {
 
-/// Whether the process may make files so large. Trying it all the same would end it (SIGXFSZ).
+/// Whether files of this process may reach `bytes`. Writing beyond the limit kills it (SIGXFSZ).
 inline bool may_reach(std::uint64_t bytes) {
     rlimit limit{};
     return ::getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur;

@@ -1,5 +1,4 @@
-// SPDX-License-Identifier: Apache-2.0
-// How all text of a timeline is written.
+// SPDX-License-Identifier: Apache-2.0 Serialises all JSON of a timeline.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,7 +7,7 @@
 
 namespace causeway::trace {
 
-/// File names, which errors cite, are bytes to the system: what is no UTF-8 in them becomes U+FFFD.
+/// Invalid UTF-8, as in file names that errors cite, becomes U+FFFD.
 inline std::string json_text(const nlohmann::json& value) {
     return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }

@@ -16,7 +16,7 @@ struct identity {
     int rank = 0, ranks = 1;
     std::uint64_t node = 0;
     std::string job, version;
-    bool is_job_guessed = false; ///< other ranks may have guessed another
+    bool is_job_guessed = false; ///< no launcher told it; other ranks may have guessed another
 };
 
 /// The file is mapped, so that what was written survives any end of the process. It is locked as long as the process
@@ -30,20 +30,20 @@ class part {
     part(const part&) = delete;
     part& operator=(const part&) = delete;
 
-    /// Room for a recorder, filled with zeros but for its header; null when there is no more. Give it back.
+    /// A chunk for one recorder, zero but for its header; null when the file is full. The caller gives it back.
     [[nodiscard]] std::byte* take_chunk(std::uint32_t recorder);
     static void give_back(std::byte* chunk);
     [[nodiscard]] std::uint32_t next_recorder() { return ++m_recorders; }
 
     void set_rank(int rank, int ranks);
-    /// By which devices reach each other directly, or why they do not. One thread at a time.
+    /// Sets the text on direct links between devices: which kind, or why none. One thread at a time.
     void set_links(const std::string& links);
-    /// Nothing comes any more.
+    /// Marks the part as ended: nothing more is recorded.
     void end();
     [[nodiscard]] const std::string& path() const { return m_path; }
 
   private:
-    /// Makes the file m_path, which is nobody else's then. Says EEXIST if it is.
+    /// Creates and locks m_path. False with errno EEXIST if another process has it.
     [[nodiscard]] bool claim();
 
     std::string m_path;

@@ -13,7 +13,7 @@
 
 namespace causeway::trace {
 
-/// The texts of records are indices of `texts`, of which the first is empty.
+/// A part's records, by kind. Text numbers in them are indices into `texts`, whose first is empty.
 struct part_content {
     record::file_header header{};
     std::vector<std::string> texts{""};
@@ -32,10 +32,10 @@ struct part_content {
     [[nodiscard]] const std::string& text(std::uint32_t number) const { return texts[number]; }
 };
 
-/// Nothing if `path` cannot be read or is no part of a timeline of this version.
+/// Nothing if `file` cannot be read or is no part of a timeline of this version.
 [[nodiscard]] std::optional<record::file_header> read_header(int file);
 
-/// Reads what is whole; throws transfer_error if `path` cannot be read or is no part of a timeline.
+/// Reads all complete records; throws transfer_error if `path` cannot be read or is no part of a timeline.
 [[nodiscard]] part_content read_part(int file, const std::string& path);
 
 } // namespace causeway::trace

@@ -20,8 +20,8 @@ struct host_call {
     std::uint64_t bytes = 0;
 };
 
-/// A record is a copy into mapped memory; a chunk of some thousand costs one or two system calls. Only new texts
-/// allocate memory.
+/// A record costs a copy into mapped memory; a chunk of a few thousand records costs one or two system calls. Only new
+/// texts allocate. One thread at a time.
 class part_recorder final : public transfer::recorder {
   public:
     /// `to` and `clock` outlive it.
@@ -47,7 +47,7 @@ class part_recorder final : public transfer::recorder {
     template <class Record> void put(record::kind what, const Record& value);
     void put(record::kind what, const void* first, std::size_t first_bytes, const void* rest, std::size_t rest_bytes);
     [[nodiscard]] std::uint32_t number_of(std::string_view text);
-    /// Of a text that lives as long as the process: found by its address.
+    /// As number_of(), for a text that lives as long as the process: looked up by address.
     [[nodiscard]] std::uint32_t number_of_resource(std::string_view resource);
     [[nodiscard]] std::uint32_t tell(std::string_view text);
     void put_command(record::kind what, std::uint64_t transfer, const transfer::command_span& seen);

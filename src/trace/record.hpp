@@ -1,12 +1,12 @@
-// SPDX-License-Identifier: Apache-2.0
-// How a part of a timeline lies in its file: written in place by a process that may be killed at any moment.
+// SPDX-License-Identifier: Apache-2.0 File format of a part of a timeline. Written in place by a process that may be
+// killed at any moment.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-/// A header, then chunks. A chunk belongs to one recorder, which fills it from the front; behind its last record there
-/// are zeros. Texts are told once and then named by number, each recorder counting for itself.
+/// A header, then chunks. A chunk belongs to one recorder, which fills it from the front; zeros follow its last record.
+/// Each text is written once and then referred to by number; every recorder numbers its own. Times are nanoseconds.
 namespace causeway::trace::record {
 
 inline constexpr std::size_t header_bytes = 4096, chunk_bytes = std::size_t{256} << 10;
@@ -14,13 +14,13 @@ inline constexpr char magic[8] = {'C', 'W', 'T', 'R', 'A', 'C', 'E', '2'};
 
 struct file_header {
     char magic[8];
-    std::int32_t rank, ranks; ///< 0 of 1 until MPI says more
-    std::uint64_t node;       ///< equal for processes with one monotonic clock
+    std::int32_t rank, ranks; ///< 0 of 1 until MPI is initialised
+    std::uint64_t node; ///< equal for processes with one monotonic clock
     std::int64_t process;
     std::int64_t begun, begun_since_1970; ///< the same moment by two clocks, in nanoseconds
-    std::int64_t ended;                   ///< 0 while the process runs, or if it was killed
-    std::uint32_t is_cut;                 ///< there was no room for all
-    std::uint32_t is_job_guessed;         ///< no launcher has told it
+    std::int64_t ended; ///< 0 while the process runs, or if it was killed
+    std::uint32_t is_cut; ///< records were dropped for want of room
+    std::uint32_t is_job_guessed; ///< no launcher has told it
     char job[256], host[256], version[64];
     char links[512]; ///< by which devices reach each other directly, or why not; empty if nobody asked
 };
@@ -47,7 +47,7 @@ enum class kind : std::uint32_t {
     call
 };
 
-/// Before each record; written last, in one piece.
+/// Before each record; stored last, in one atomic store, so that a record with a head is whole.
 struct head {
     std::uint32_t bytes; ///< of the record behind it, a multiple of 8
     kind what;
@@ -64,8 +64,7 @@ struct block {
     std::uint16_t flow;
     std::uint8_t what, failed;
 };
-/// A record without an end is of a transfer that waits; `error` says for what. There may be several; the last one
-/// counts.
+/// Without an end, the transfer waits, and `error` says for what. Of several records of a transfer the last counts.
 struct transfer {
     std::uint64_t transfer, bytes, moved, block_bytes, message;
     std::int64_t queued, submitted, started, ended;
