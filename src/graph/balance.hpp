@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Balance equations: how often each node fires per period so that every edge loses
-// as many bytes as it gets.
+// SPDX-License-Identifier: Apache-2.0
+// Balance equations: how often each node fires per period so that every edge loses as many bytes as it gets.
 #pragma once
 
 #include "graph/description.hpp"

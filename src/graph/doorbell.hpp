@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Wakes the thread that executes a graph when a stream end may be ready.
+// SPDX-License-Identifier: Apache-2.0
+// Wakes the thread that executes a graph when a stream end may be ready.
 #pragma once
 
 #include <condition_variable>

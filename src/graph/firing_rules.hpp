@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Decides by byte counts which actor may fire next, and after which earlier
-// firings.
+// SPDX-License-Identifier: Apache-2.0
+// Decides by byte counts which actor may fire next, and after which earlier firings.
 #pragma once
 
 #include "graph/pipeline.hpp"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A stream graph: described, compiled and executed.
+// SPDX-License-Identifier: Apache-2.0
+// A stream graph: described, compiled and executed.
 #pragma once
 
 #include "graph/balance.hpp"

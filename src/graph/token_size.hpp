@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Chooses an island's batch, the number of smallest tokens in a token, where token
-// sizes are automatic.
+// SPDX-License-Identifier: Apache-2.0
+// Chooses an island's batch, the number of smallest tokens in a token, where token sizes are automatic.
 #pragma once
 
 #include "graph/balance.hpp"

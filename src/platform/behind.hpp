@@ -1,6 +1,7 @@
-// SPDX-License-Identifier: Apache-2.0 Orders a command's visible end, on each rank of a cluster, after the reads and
-// user events before it. A command ends on the one rank that runs it; on another rank the data of an earlier read may
-// still be under way. There the program must not see the command over yet.
+// SPDX-License-Identifier: Apache-2.0
+// Orders a command's visible end, on each rank of a cluster, after the reads and user events before it. A command ends
+// on the one rank that runs it; on another rank the data of an earlier read may still be under way. There the program
+// must not see the command over yet.
 #pragma once
 
 #include "platform/enqueue.hpp"

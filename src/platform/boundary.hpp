@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The C boundary of the platform: exceptions become OpenCL codes; query results go
-// into the caller's memory.
+// SPDX-License-Identifier: Apache-2.0
+// The C boundary of the platform: exceptions become OpenCL codes; query results go into the caller's memory.
 #pragma once
 
 #include "platform/object.hpp"

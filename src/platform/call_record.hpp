@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A digest of the calls that a rank's program made; ranks compare it to see whether
-// their programs have diverged.
+// SPDX-License-Identifier: Apache-2.0
+// A digest of the calls that a rank's program made; ranks compare it to see whether their programs have diverged.
 #pragma once
 
 #include "platform/opencl.hpp"

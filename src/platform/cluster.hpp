@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The ranks that run the program: this process alone, or several. All make the same
-// calls in the same order, so each knows which message comes next without asking.
+// SPDX-License-Identifier: Apache-2.0
+// The ranks that run the program: this process alone, or several. All make the same calls in the same order, so each
+// knows which message comes next without asking.
 #pragma once
 
 #include "base/cluster_calls.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Breaks the run time of each of this rank's devices down for CAUSEWAY_STATS, as
-// SnuCL-D's figure 9 does.
+// SPDX-License-Identifier: Apache-2.0
+// Breaks the run time of each of this rank's devices down for CAUSEWAY_STATS, as SnuCL-D's figure 9 does.
 #pragma once
 
 #include "platform/event.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 This machine's OpenCL drivers, called through their own dispatch tables, never
-// through the loader: it may be loading this library just now.
+// SPDX-License-Identifier: Apache-2.0
+// This machine's OpenCL drivers, called through their own dispatch tables, never through the loader: it may be loading
+// this library just now.
 #pragma once
 
 #include "base/driver_quirks.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The drivers' queues of this rank in a cluster, to finish at the end of the
-// process: drivers that still compile or run commands after MPI has ended crash it.
+// SPDX-License-Identifier: Apache-2.0
+// The drivers' queues of this rank in a cluster, to finish at the end of the process: drivers that still compile or run
+// commands after MPI has ended crash it.
 #pragma once
 
 #include "platform/driver.hpp"

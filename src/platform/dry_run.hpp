@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A dry run: one process plays a rank of a simulated job, to count its commands and
-// their cost.
+// SPDX-License-Identifier: Apache-2.0
+// A dry run: one process plays a rank of a simulated job, to count its commands and their cost.
 #pragma once
 
 #include "base/cluster_calls.hpp"

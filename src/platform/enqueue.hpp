@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Sends each command to its driver: at once if the driver can see all that it waits
-// for, else through the scheduler.
+// SPDX-License-Identifier: Apache-2.0
+// Sends each command to its driver: at once if the driver can see all that it waits for, else through the scheduler.
 #pragma once
 
 #include "platform/boundary.hpp"

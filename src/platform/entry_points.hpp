@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 The functions in the dispatch table's slots, with OpenCL's own types. In a
-// namespace: plain names would be interposed by the loader's.
+// SPDX-License-Identifier: Apache-2.0
+// The functions in the dispatch table's slots, with OpenCL's own types. In a namespace: plain names would be interposed
+// by the loader's.
 #pragma once
 
 #include "platform/opencl.hpp"

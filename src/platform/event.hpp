@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 An event of the platform: a user event, or a command that a driver has or that
-// still waits here.
+// SPDX-License-Identifier: Apache-2.0
+// An event of the platform: a user event, or a command that a driver has or that still waits here.
 #pragma once
 
 #include "platform/context.hpp"

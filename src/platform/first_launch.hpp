@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Serialises the ranks' first launches of a kernel. At a first launch PoCL compiles
-// the kernel for its work-group size, in a thread of its own, and caches the result for all processes.
+// SPDX-License-Identifier: Apache-2.0
+// Serialises the ranks' first launches of a kernel. At a first launch PoCL compiles the kernel for its work-group size,
+// in a thread of its own, and caches the result for all processes.
 #pragma once
 
 #include "platform/kernel.hpp"

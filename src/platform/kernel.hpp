@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Kernels: behind each, one kernel of every driver that has the program, and the
-// arguments set so far.
+// SPDX-License-Identifier: Apache-2.0
+// Kernels: behind each, one kernel of every driver that has the program, and the arguments set so far.
 #pragma once
 
 #include "platform/memory.hpp"

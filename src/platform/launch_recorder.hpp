@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Records kernel launches with their arguments and memory, so that another process
-// can replay them.
+// SPDX-License-Identifier: Apache-2.0
+// Records kernel launches with their arguments and memory, so that another process can replay them.
 #pragma once
 
 #include "platform/kernel.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Wraps functions of the platform so that the program's calls go into the call
-// record.
+// SPDX-License-Identifier: Apache-2.0
+// Wraps functions of the platform so that the program's calls go into the call record.
 #pragma once
 
 #include "platform/cluster.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Base of all objects of the platform: the loader's dispatch word, a kind, two
-// reference counts.
+// SPDX-License-Identifier: Apache-2.0
+// Base of all objects of the platform: the loader's dispatch word, a kind, two reference counts.
 #pragma once
 
 #include "platform/opencl.hpp"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Wraps functions of the platform so that observers hear of the program's calls.
+// SPDX-License-Identifier: Apache-2.0
+// Wraps functions of the platform so that observers hear of the program's calls.
 #pragma once
 
 #include "platform/event.hpp"

@@ -1,5 +1,6 @@
-// SPDX-License-Identifier: Apache-2.0 Interface that hears of the program's calls and of commands given to drivers; for
-// the study, the launch recorder and the statistics.
+// SPDX-License-Identifier: Apache-2.0
+// Interface that hears of the program's calls and of commands given to drivers; for the study, the launch recorder and
+// the statistics.
 #pragma once
 
 #include "platform/call_record.hpp"

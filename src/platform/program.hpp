@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Programs: behind each, one program of every driver that has a device of it.
+// SPDX-License-Identifier: Apache-2.0
+// Programs: behind each, one program of every driver that has a device of it.
 #pragma once
 
 #include "platform/context.hpp"

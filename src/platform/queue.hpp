@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 A command queue of the platform: the driver's queue, and commands that may not go
-// to it yet.
+// SPDX-License-Identifier: Apache-2.0
+// A command queue of the platform: the driver's queue, and commands that may not go to it yet.
 #pragma once
 
 #include "platform/event.hpp"

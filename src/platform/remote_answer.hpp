@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Queries answered by the driver of another rank.
+// SPDX-License-Identifier: Apache-2.0
+// Queries answered by the driver of another rank.
 #pragma once
 
 #include "platform/cluster.hpp"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Samplers: behind each, one sampler of every driver of the context.
+// SPDX-License-Identifier: Apache-2.0
+// Samplers: behind each, one sampler of every driver of the context.
 #pragma once
 
 #include "platform/context.hpp"

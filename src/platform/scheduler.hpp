@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Holds back commands that wait for what their driver cannot see, and runs the
-// program's event callbacks.
+// SPDX-License-Identifier: Apache-2.0
+// Holds back commands that wait for what their driver cannot see, and runs the program's event callbacks.
 #pragma once
 
 #include "platform/queue.hpp"

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 The platform's options, from the environment.
+// SPDX-License-Identifier: Apache-2.0
+// The platform's options, from the environment.
 #pragma once
 
 #include "base/options.hpp"

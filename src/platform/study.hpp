@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Profiles the program for `causeway study`: time in each function, launch and
-// copy.
+// SPDX-License-Identifier: Apache-2.0
+// Profiles the program for `causeway study`: time in each function, launch and copy.
 #pragma once
 
 #include "platform/event.hpp"

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Functions that libcauseway calls in the platform of a cluster, through
-// cluster_calls, where they are documented.
+// SPDX-License-Identifier: Apache-2.0
+// Functions that libcauseway calls in the platform of a cluster, through cluster_calls, where they are documented.
 #pragma once
 
 #include "base/cluster_calls.hpp"

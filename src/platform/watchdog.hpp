@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Reports where this rank of a cluster is when nothing has moved for a while: the
-// ranks may be in a deadlock.
+// SPDX-License-Identifier: Apache-2.0
+// Reports where this rank of a cluster is when nothing has moved for a while: the ranks may be in a deadlock.
 #pragma once
 
 #include <atomic>

@@ -15,8 +15,8 @@
 
 namespace causeway::tasks {
 
-/// Covers one range of addresses, in granules. Look-ups may run beside additions, and beside removals of other layouts:
-/// as memory that is freed, a layout that is removed may not be asked for meanwhile.
+/// Covers one range of addresses, in granules. Look-ups may run concurrently with additions and with removals of other
+/// layouts. Do not look up a layout while it is removed, as one does not use memory that is being freed.
 class address_map {
   public:
     static constexpr int unknown = -1;
@@ -29,20 +29,20 @@ class address_map {
 
     /// `made` begins and ends at granules, within the range, and overlaps no other layout.
     void add(const layout& made);
-    /// The layout that begins there, which is known no more. False if none does.
+    /// Removes the layout that begins at `begin` and returns it in `removed`. False if none does.
     bool remove(std::uintptr_t begin, layout& removed);
 
     [[nodiscard]] int node_of(std::uintptr_t address) const {
         const auto* found = find(address);
         return found ? static_cast<int>(found->node_of(address)) : unknown;
     }
-    /// The layout around an address; null for foreign ones.
+    /// The layout that contains an address; null if none does.
     [[nodiscard]] const layout* find(std::uintptr_t address) const {
         if (address - m_begin >= m_bytes) return nullptr;
         const auto index = m_table[(address - m_begin) / m_granule].load(std::memory_order_acquire);
         return index == 0 ? nullptr : &entry(index);
     }
-    /// Adds the known bytes of a range to counts[node]; returns how many are unknown.
+    /// Adds the range's bytes on each node to counts[node]; returns how many bytes are in no layout.
     std::uint64_t count(const region& range, std::uint64_t* counts) const;
 
   private:
@@ -55,7 +55,7 @@ class address_map {
 
     const std::uintptr_t m_begin;
     const std::uint64_t m_bytes, m_granule;
-    std::atomic<std::uint32_t>* m_table; ///< of each granule: 0, or 1 + the number of its layout
+    std::atomic<std::uint32_t>* m_table; ///< by granule: 0, or 1 + index of its layout
     std::unique_ptr<std::atomic<block*>[]> m_blocks;
     std::mutex m_mutex; // guards what follows
     std::deque<std::uint32_t> m_free;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way out of every function of causeway/tasks.h.
+// Turns exceptions into the codes of causeway/tasks.h and keeps their text for the calling thread.
 #pragma once
 
 #include "base/error.hpp"
@@ -11,7 +11,7 @@
 
 namespace causeway::tasks {
 
-/// Of the calling thread.
+/// Text of the calling thread's last error.
 [[nodiscard]] std::string& last_error();
 
 inline int keep_error(int code, const std::string& message) {

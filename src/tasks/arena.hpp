@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory with a distribution: a reserved range of addresses, whose pages are bound to nodes and known to the address
-// map.
+// Allocates distributed memory from one reserved address range; its pages are bound to nodes and registered in an
+// address map.
 #pragma once
 
 #include "tasks/address_map.hpp"
@@ -19,22 +19,22 @@ namespace causeway::tasks {
 struct allocation_request {
     std::size_t bytes = 0;
     distribution how = distribution::standard;
-    std::size_t unit = 0; ///< 0 takes a page; else a multiple of it
-    unit_placement place; ///< of a plug-in
+    std::size_t unit = 0; ///< bytes; 0: one page, else a multiple of the page size
+    unit_placement place; ///< for distribution::plugin
 };
 
-/// Binds pages; a fake stands in for it in tests of machines that are not there.
+/// Binds pages to nodes. Tests use a fake, for machines that they do not run on.
 class page_binder {
   public:
     virtual ~page_binder() = default;
     virtual bool bind(void* address, std::size_t bytes, unsigned node) = 0;
-    /// Unit of a page, all nodes in turn, as layout::node_of has it.
+    /// Interleaves single pages over all nodes, in the order of layout::node_of(). False if refused.
     virtual bool interleave(void* address, std::size_t bytes) = 0;
     /// The node of the calling thread.
     virtual unsigned current_node() = 0;
 };
 
-/// Binds by the system's calls; does nothing where there is one node. `here` must outlive it.
+/// Binds by system calls; does nothing on a machine with one node. `here` must outlive it.
 [[nodiscard]] std::unique_ptr<page_binder> system_binder(const topology::machine& here);
 
 /// Any thread may call. Nodes without cores get no pages.
@@ -45,14 +45,15 @@ class arena {
     arena& operator=(const arena&) = delete;
     ~arena();
 
-    /// Never null. Memory is zero. Throws std::bad_alloc, or transfer_error where the unit is refused.
+    /// Returns zeroed memory, never null. Throws std::bad_alloc, or transfer_error for a wrong unit.
     void* allocate(const allocation_request& request);
-    /// False if `address` is none of here. Throws transfer_error if it is, but no allocation begins there (any more).
+    /// Frees an allocation. False if `address` is outside the arena; throws transfer_error if it is inside, but no live
+    /// allocation begins there.
     bool release(void* address);
 
     [[nodiscard]] const address_map& addresses() const { return m_map; }
     [[nodiscard]] std::uint64_t bytes_in_use() const;
-    /// Allocations whose pages the system did not bind, and left where they are touched first.
+    /// Number of allocations that the system refused to bind; their pages are placed by first touch.
     [[nodiscard]] std::uint64_t unbound() const { return m_unbound.load(std::memory_order_relaxed); }
 
   private:

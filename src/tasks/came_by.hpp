@@ -13,7 +13,7 @@ enum class came_by : std::uint8_t { own_queue, deal, steal, far_steal };
 /// In records and timelines.
 inline constexpr std::array<const char*, 4> came_by_words = {"own", "dealt", "stolen", "stolen-far"};
 
-/// Instead of a worker: a thread that is none.
+/// Stands for a worker where a thread was none.
 inline constexpr std::uint32_t no_worker = ~0u;
 
 } // namespace causeway::tasks

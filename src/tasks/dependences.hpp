@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Orders tasks by the ranges of memory that they read and write: who enters later waits for who overlaps and entered
-// before.
+// Orders tasks by the memory that they read and write: a task waits for earlier ones that it conflicts with.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -16,16 +15,16 @@
 
 namespace causeway::tasks {
 
-/// A task in the order. Shared by the domain, its task and its predecessors.
+/// A task in the dependence graph. Reference-counted; shared by the domain, its task and its predecessors.
 class dependence_node {
   public:
-    /// `owner` is whoever waits; it is handed back when it may start.
+    /// `owner` is the waiting task, which finish() of a predecessor passes to `start`.
     explicit dependence_node(void* owner) : m_owner(owner) {}
 
     void* owner() const { return m_owner; }
-    /// One more thing to wait for. It begins with one.
+    /// Adds one thing to wait for. The count begins at 1.
     void hold() { m_waits.fetch_add(1, std::memory_order_relaxed); }
-    /// True if that was the last one: the owner may start.
+    /// Removes one. True if it was the last: the owner may start.
     [[nodiscard]] bool let_go() { return m_waits.fetch_sub(1, std::memory_order_acq_rel) == 1; }
     [[nodiscard]] bool is_done() const { return m_done.load(std::memory_order_acquire); }
     /// The owner has ended: calls `start(owner)` for each successor that may start now.
@@ -41,10 +40,10 @@ class dependence_node {
             each->release();
         }
     }
-    /// Regions for whoever deals the owner when it may start.
+    /// Keeps the regions for deal(), once the owner may start.
     void remember(std::span<const region> regions) { m_regions.assign(regions.begin(), regions.end()); }
     [[nodiscard]] std::span<const region> remembered() const { return m_regions; }
-    /// For simulators, which finish nothing while they enter.
+    /// Without a lock: for simulators, which never finish() while they enter().
     [[nodiscard]] const std::vector<dependence_node*>& successors() const { return m_successors; }
 
     void retain() { m_references.fetch_add(1, std::memory_order_relaxed); }
@@ -68,7 +67,7 @@ class dependence_node {
     std::vector<dependence_node*> m_successors;
 };
 
-/// One order. A single thread at a time may enter.
+/// The dependence graph of one group. One thread at a time.
 class dependence_domain {
   public:
     dependence_domain() = default;
@@ -76,10 +75,10 @@ class dependence_domain {
     dependence_domain& operator=(const dependence_domain&) = delete;
     ~dependence_domain() { clear(); }
 
-    /// `node` holds for each unfinished predecessor. Regions that only give a footprint are passed over. If it throws
-    /// for want of memory, the node may hold for some of them.
+    /// Adds `node` after all earlier nodes whose regions conflict with its own: one hold() for each unfinished one.
+    /// Ignores footprint regions. If it throws std::bad_alloc, the node may hold for some of them.
     void enter(dependence_node& node, std::span<const region> regions);
-    /// Forgets all nodes: for a domain whose nodes are done.
+    /// Drops all nodes. Call when all are done.
     void clear();
     [[nodiscard]] std::size_t segments() const { return m_segments.size(); }
 
@@ -92,12 +91,12 @@ class dependence_domain {
     using segments_by_begin = std::map<std::uintptr_t, segment>;
 
     void enter_range(dependence_node& node, const region& range);
-    /// A segment that `at` lies within becomes two.
+    /// Splits the segment that contains `at`, if any.
     void split(std::uintptr_t at);
     static void drop(segment& which);
     void sweep();
 
-    segments_by_begin m_segments; ///< apart from one another
+    segments_by_begin m_segments; ///< disjoint
     std::size_t m_sweep_at = 1024;
 };
 

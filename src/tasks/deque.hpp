@@ -9,12 +9,12 @@
 
 namespace causeway::tasks {
 
-/// How the deque reaches memory; tests put atomics in its place that let every interleaving happen.
+/// The atomics that the deque uses. Tests replace them by ones that explore every interleaving.
 struct real_atomics {
     template <class Value> using atomic = std::atomic<Value>;
     static void fence() {
 #if defined __SANITIZE_THREAD__
-        // The thread sanitizer knows no fences: an operation that it knows, of the same strength.
+        // ThreadSanitizer does not support fences; a sequentially consistent read-modify-write is as strong.
         static std::atomic<int> order{0};
         order.fetch_add(0, std::memory_order_seq_cst);
 #else
@@ -23,15 +23,15 @@ struct real_atomics {
     }
 };
 
-/// The owner pushes and pops at one end, any thread steals at the other. Holds pointers and owns none of what they
-/// point to. Grows without bound; arrays that it grew out of live as long as it does, as a thief may still read them.
+/// The owner pushes and pops at one end, any thread steals at the other. Does not own what its pointers point to. Grows
+/// without bound; outgrown arrays live as long as the deque, because a thief may still read them.
 template <class Element, class Atomics = real_atomics> class deque {
   public:
     explicit deque(std::int64_t capacity = 256) { m_array.store(add_array(capacity), std::memory_order_relaxed); }
     deque(const deque&) = delete;
     deque& operator=(const deque&) = delete;
 
-    /// The owner alone.
+    /// Owner only.
     void push(Element* element) {
         const auto bottom = m_bottom.load(std::memory_order_relaxed);
         const auto top = m_top.load(std::memory_order_acquire);
@@ -41,7 +41,7 @@ template <class Element, class Atomics = real_atomics> class deque {
         m_bottom.store(bottom + 1, std::memory_order_release);
     }
 
-    /// The owner alone: what was pushed last, or null.
+    /// Owner only. Removes what was pushed last; null if empty.
     Element* pop() {
         const auto bottom = m_bottom.load(std::memory_order_relaxed) - 1;
         // Empty for sure if it looks so: top never falls.
@@ -63,7 +63,7 @@ template <class Element, class Atomics = real_atomics> class deque {
         return element;
     }
 
-    /// Any thread: what was pushed first; null if there is none, or if another took it just then.
+    /// Any thread. Removes what was pushed first; null if empty, or if another thread took it at the same time.
     Element* steal() {
         auto top = m_top.load(std::memory_order_acquire);
         Atomics::fence();
@@ -75,7 +75,7 @@ template <class Element, class Atomics = real_atomics> class deque {
         return element;
     }
 
-    /// Any thread: how many there were at about this time.
+    /// Any thread. Approximate length.
     [[nodiscard]] std::int64_t size() const {
         const auto bottom = m_bottom.load(std::memory_order_relaxed);
         const auto top = m_top.load(std::memory_order_relaxed);

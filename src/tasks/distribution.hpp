@@ -18,23 +18,23 @@ enum class distribution : std::uint8_t {
     plugin = 4,
 };
 
-/// By its word: "standard", "fine", "coarse", "local".
+/// From "standard", "fine", "coarse" or "local"; none for other words.
 [[nodiscard]] std::optional<distribution> distribution_of(std::string_view word);
 
-/// The node of a unit: for distributions of a program. Must answer the same whenever it is asked.
+/// The program's own distribution: returns the node of a unit. Must be a pure function.
 using unit_placement = std::function<unsigned(std::uint64_t unit, std::uint64_t units, unsigned nodes)>;
 
-/// Where the bytes of one allocation are. Nodes are positions in the machine.
+/// Where the bytes of one allocation are. Nodes are indices into machine::nodes.
 struct layout {
     std::uintptr_t begin = 0;
     std::uint64_t bytes = 0; ///< in whole units
     std::uint64_t unit = 0;
     distribution how = distribution::standard;
     unsigned nodes = 1;   ///< nodes that it is spread over
-    unsigned node = 0;    ///< of all bytes (coarse, local)
-    unit_placement place; ///< of a plug-in
+    unsigned node = 0;    ///< the node of all bytes (coarse, local)
+    unit_placement place; ///< for distribution::plugin
 
-    /// Fine counts units from address 0, as the kernel's interleaving does.
+    /// For `fine`, units count from address 0, as in the kernel's interleaving.
     [[nodiscard]] unsigned node_of(std::uintptr_t address) const {
         if (how == distribution::fine) return static_cast<unsigned>((address / unit) % nodes);
         if (how == distribution::plugin) return place((address - begin) / unit, bytes / unit, nodes);

@@ -9,12 +9,12 @@
 
 namespace causeway::tasks {
 
-/// Whoever wants to sleep registers, looks for work once more, and sleeps if there is none; whoever made work rings. A
-/// ring that comes after the registration ends the sleep or keeps it from beginning.
+/// To sleep: register, look for work once more, and sleep if there is none. After making work: ring. A ring after the
+/// registration ends the sleep, or prevents it.
 ///
-/// The count of sleepers is never less than those who sleep: a ring takes its sleeper off, and who gives up sleeping
-/// leaves its count behind, which costs one ring in vain. (Taking it off could take off another one who has begun to
-/// sleep.)
+/// The count is never below the number of sleepers. ring() decrements it; a thread that registers but does not sleep
+/// leaves its count behind, which costs one useless ring. (Decrementing there could uncount another thread that has
+/// begun to sleep.)
 template <class Atomics = real_atomics> class doorbell {
   public:
     /// Returns the key for sleep().

@@ -13,7 +13,7 @@
 
 namespace causeway::tasks {
 
-/// Used again and again, so that its memory is.
+/// Reuse one object, so that its vector is not allocated for each task.
 struct footprint {
     std::vector<std::uint64_t> bytes_on_node;
     std::uint64_t bytes = 0, coarse_bytes = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of a group of workers, into which any thread deals.
+// Queue of tasks dealt to a group of workers.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -10,8 +10,8 @@
 
 namespace causeway::tasks {
 
-/// First in, first out, but for what goes first; through the elements' own `next`. Any thread may call. Dealt tasks
-/// work for microseconds at least, so a lock of some nanoseconds is no bottleneck; an empty inbox is told by one load.
+/// FIFO, except push_first(); intrusive, linked by the elements' `next`. Any thread. Dealt tasks run for microseconds
+/// at least, so a lock of some nanoseconds is no bottleneck; an empty inbox costs one load.
 template <class Element, class Atomics = real_atomics, class Lock = spin_lock> class inbox {
   public:
     void push(Element* element) {
@@ -21,7 +21,7 @@ template <class Element, class Atomics = real_atomics, class Lock = spin_lock> c
         m_last = element;
         m_size.store(m_size.load(std::memory_order_relaxed) + 1, std::memory_order_release);
     }
-    /// Before all that wait.
+    /// Puts an element before all others.
     void push_first(Element* element) {
         const std::lock_guard lock(m_lock);
         element->next = m_first;

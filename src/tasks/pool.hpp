@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Workers that run tasks: threads of the pool, and threads of the program while they wait.
+// A pool of workers that run tasks: its own threads, and the program's while they wait.
 #pragma once
 
 #include "tasks/address_map.hpp"
@@ -26,7 +26,8 @@ class run_record;
 
 struct pool_options {
     unsigned threads = 0; ///< at work at once; 0 takes one for each core that this process may use
-    unsigned callers = 1; ///< of them, threads of the program that wait; the pool starts the others itself
+    unsigned callers = 1; ///< slots of them for waiting threads of the program; the pool starts the other threads
+                          ///< itself
     bool bind = true;     ///< each thread of the pool stays on its node, where there are several
 };
 
@@ -47,14 +48,14 @@ class pool {
          const pool_options& options);
     pool(const pool&) = delete;
     pool& operator=(const pool&) = delete;
-    /// Tasks that run come to their end; those that wait end without running, and their groups fail.
+    /// Lets running tasks finish. Waiting ones end without running, and their groups fail.
     ~pool();
 
-    /// Memory for a task; `bytes` of payload, aligned. Throws std::bad_alloc. Goes to submit() or discard().
+    /// Allocates a task with `bytes` of payload. Throws std::bad_alloc. Pass it to submit() or discard().
     [[nodiscard]] task* make(std::size_t bytes, std::size_t alignment);
-    /// Gives back what make() gave, without a call of destroy.
+    /// Frees a task from make(), without calling its `destroy`.
     void discard(task* made);
-    /// The task is the pool's from now on: it may be over before this returns. Throws std::bad_alloc, after which it
+    /// Passes ownership to the pool; the task may be over before this returns. If it throws std::bad_alloc, the task
     /// ends without running.
     void submit(task* made, task_group& group, std::span<const region> regions);
     /// The same without regions.
@@ -63,16 +64,16 @@ class pool {
     void submit_held(task* made, task_group& group, std::span<const region> regions);
     void let_go(task* held);
 
-    /// Returns when all tasks of the group are over. The calling thread takes part, if a worker slot is free.
+    /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks, if a worker slot is free.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
     [[nodiscard]] pool_statistics statistics() const;
     [[nodiscard]] const grouping& groups() const { return m_grouping; }
     [[nodiscard]] const std::vector<unsigned>& node_of_worker() const { return m_node_of_worker; }
-    /// Tasks that are submitted from now on are recorded. Set it while there are none.
+    /// Records tasks submitted from now on; null ends that. Call while there are no tasks.
     void set_record(run_record* record) { m_record = record; }
-    /// The position of the calling worker; threads() for others.
+    /// Index of the calling worker; threads() for a thread that is none.
     [[nodiscard]] unsigned current_worker() const;
 
   private:
@@ -86,12 +87,12 @@ class pool {
     };
 
     void prepare(task* made, task_group& group, std::span<const region> regions, bool held);
-    /// A child of a task goes before what waits in an inbox: a wait then finds what its own task spawned, and stacks
-    /// stay as flat as the recursion is.
+    /// If `is_child`, puts the task first in an inbox, so that a wait finds what its own task spawned, and stacks grow
+    /// no deeper than the recursion.
     void make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child = false);
-    /// Runs so many tasks, if a worker slot is free for the caller and work is found.
+    /// Runs up to `surplus` tasks, if a worker slot is free for the caller and work is found.
     void work_off(std::uint64_t surplus);
-    /// Sleeps as long as others make the tasks of a group fewer.
+    /// Sleeps while the group's number of pending tasks keeps falling.
     static void let_catch_up(task_group& group);
     [[nodiscard]] unsigned deal(task* ready, worker* from, std::span<const region> regions);
     void tell_of_work(unsigned group);
@@ -104,7 +105,7 @@ class pool {
     [[nodiscard]] bool has_free_slot() const;
     /// Wakes threads that wait for a free slot.
     void free_slot(worker& slot);
-    /// Ends all tasks that wait; no thread works any more.
+    /// Ends all waiting tasks without running them. Call when all threads have stopped.
     void drain();
     static void free_payload(task* over);
     /// A list of free tasks, 64 of them.
@@ -125,7 +126,7 @@ class pool {
     std::vector<std::thread> m_threads;
     const pid_t m_process = ::getpid(); ///< which has the threads; a child of fork() has none
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
-    alignas(64) std::atomic<unsigned> m_asleep{0}; ///< as many as all groups' bells count, or more
+    alignas(64) std::atomic<unsigned> m_asleep{0}; ///< at least the sum of all groups' sleeper counts
     std::atomic<bool> m_stopping{false};
     doorbell<> m_callers_bell; ///< for waiting threads that found no free slot
     run_record* m_record = nullptr;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a process has one of, behind causeway/tasks.h: its machine and its distributed memory.
+// The process-wide state behind causeway/tasks.h: the machine and the arena.
 #pragma once
 
 #include "tasks/arena.hpp"
@@ -15,7 +15,7 @@ struct process_state {
     const topology::machine here;
     const distribution default_distribution; ///< by OMP_DATA_DISTRIBUTION
 
-    /// Made by the first who asks.
+    /// Created at the first call. Any thread.
     [[nodiscard]] arena& memory();
     [[nodiscard]] bool has_memory() const { return m_memory.load(std::memory_order_acquire) != nullptr; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a task says of the memory that it works on.
+// A memory range that a task declares that it uses.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace causeway::tasks {
 
-/// `footprint` says where the bytes are, and orders nothing.
+/// `footprint` only tells the policy where the bytes are; it makes no dependence.
 enum class access : std::uint8_t { footprint = 0, in = 1, out = 2, inout = 3 };
 
 struct region {

@@ -19,21 +19,21 @@ struct recorded_task {
     std::uint32_t group = 0;
     std::vector<region> regions;
     std::int64_t begin = 0, end = 0; ///< nanoseconds since the record began
-    std::int64_t others = 0;         ///< of them, those in which its worker ran other tasks while it waited
+    std::int64_t others = 0;         ///< nanoseconds of these in which its worker ran other tasks while it waited
     unsigned worker = 0;
-    std::int64_t ready = 0;         ///< when all that it waited for was over
-    std::uint32_t from = no_worker; ///< who found that out, and queued or dealt it
+    std::int64_t ready = 0;         ///< nanoseconds; when its last dependence ended
+    std::uint32_t from = no_worker; ///< the worker that noticed, and queued or dealt it
     came_by way = came_by::own_queue;
     static constexpr std::uint32_t none = ~0u;
 };
 
-/// Any thread may call. It costs some hundred nanoseconds for each task.
+/// Any thread. Costs some hundred nanoseconds per task.
 class run_record {
   public:
     [[nodiscard]] std::int64_t now() const {
         return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - m_start).count();
     }
-    /// Of the calling thread: what it spawns has this parent.
+    /// While it lives, task `which` is the parent of what the calling thread spawns.
     class running {
       public:
         running(run_record& record, std::uint32_t which);
@@ -48,9 +48,9 @@ class run_record {
         const std::int64_t m_begin, m_others_before;
     };
 
-    /// Its number.
+    /// Records a new task; returns its number.
     std::uint32_t spawned(const void* group, std::span<const region> regions);
-    /// Nothing holds the task any more; the worker of this number puts it into a queue.
+    /// Task `which` is ready; worker `from` puts it into a queue.
     void ready(std::uint32_t which, std::uint32_t from);
     /// Call when no task is running.
     [[nodiscard]] std::vector<recorded_task> tasks() const;
@@ -59,8 +59,8 @@ class run_record {
     const std::chrono::steady_clock::time_point m_start = std::chrono::steady_clock::now();
     mutable std::mutex m_mutex; // guards what follows
     std::vector<recorded_task> m_tasks;
-    std::unordered_map<const void*, std::uint32_t> m_groups; ///< by address: of those that follow one another there,
-                  ///< one is over before the next
+    std::unordered_map<const void*, std::uint32_t> m_groups; ///< by address, which a later group may reuse once the
+                                                             ///< earlier one is over
 };
 
 } // namespace causeway::tasks

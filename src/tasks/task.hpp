@@ -22,16 +22,16 @@ class task_group;
 
 using task_function = void (*)(void* payload);
 
-/// Two lines of the cache: what the scheduler needs, and the payload if it is small.
+/// Two cache lines: what the scheduler needs, and a payload of up to 64 bytes.
 struct alignas(64) task {
     static constexpr std::size_t inline_bytes = 64;
 
     task* next = nullptr; ///< in an inbox, or in a list of free tasks
     task_function function = nullptr;
-    task_function destroy = nullptr; ///< ends the payload's life after function, or instead of it; may be null
+    task_function destroy = nullptr; ///< destroys the payload after `function`, or instead of it; may be null
     void* payload = nullptr;         ///< `room`, memory of its own, or the program's argument
     task_group* group = nullptr;
-    dependence_node* node = nullptr; ///< of tasks that others are ordered with
+    dependence_node* node = nullptr; ///< its node in the dependence graph; null without dependences
     std::uint32_t record = 0;        ///< its number in a record of the run
     float load = 0;                  ///< what it adds to the backlog of the inbox that it is dealt to
     std::uint16_t alignment = 0; ///< of payload memory of its own; else 0
@@ -41,8 +41,7 @@ struct alignas(64) task {
     alignas(std::max_align_t) std::byte room[inline_bytes];
 };
 
-/// Tasks that are waited for together. Dependences order tasks of one group only. Several threads may spawn into it at
-/// once.
+/// Tasks that are waited for together. Dependences hold only within a group. Several threads may spawn into it at once.
 class task_group {
   public:
     explicit task_group(pool* owner) : m_pool(owner) {}
@@ -66,7 +65,7 @@ class task_group {
         std::exception_ptr failure; ///< or null
         bool cancelled = false;
     };
-    /// Call when all tasks are over; makes the group as new.
+    /// Returns how the group ended, and resets it for reuse. Call when all its tasks are over.
     outcome settle() {
         outcome ended{nullptr, is_cancelled()};
         if (ended.cancelled) {
@@ -79,8 +78,8 @@ class task_group {
         return ended;
     }
 
-    /// Orders a task after earlier tasks whose regions overlap its own. `node` then waits for each of them, and once
-    /// more, until the caller releases it.
+    /// Orders a task after earlier tasks whose regions conflict with its own. `node` waits for each of them, and for
+    /// one let_go() by the caller.
     void enter(dependence_node& node, std::span<const region> regions) {
         const std::lock_guard lock(m_domain_mutex);
         if (!m_domain) m_domain = std::make_unique<dependence_domain>();
@@ -88,14 +87,14 @@ class task_group {
     }
 
     void add_one() { m_pending.fetch_add(2, std::memory_order_relaxed); }
-    /// One task has ended. True if it was the last and a thread sleeps, which the caller must wake. The group may be
-    /// gone when this returns.
+    /// Counts a task as ended. True if it was the last and a thread sleeps: the caller must wake it. The group may
+    /// already be destroyed when this returns.
     [[nodiscard]] bool end_one() { return m_pending.fetch_sub(2, std::memory_order_acq_rel) == 3; }
-    /// Spawners do not wait for the pool to catch up while fewer tasks than this are pending: an earlier wait was in
-    /// vain.
+    /// Below this number of pending tasks, spawners do not wait for the pool to catch up, because an earlier wait did
+    /// not help.
     [[nodiscard]] std::uint64_t spawns_on_to() const { return m_spawns_on_to.load(std::memory_order_relaxed); }
     void spawns_on_to(std::uint64_t pending) { m_spawns_on_to.store(pending, std::memory_order_relaxed); }
-    /// A thread is going to sleep until the group is done: end_one() of the last task then returns true.
+    /// Announces that a thread will sleep until the group is done, so that the last end_one() returns true.
     void announce_sleeper() { m_pending.fetch_or(1, std::memory_order_seq_cst); }
 
   private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: a thread's slot in the pool, with a deque, a memory of free tasks, and the search for work.
+// A worker: a thread's slot in the pool, with its deque, its free list of tasks, and the search for work.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +15,7 @@
 
 namespace causeway::tasks {
 
-/// One thread at a time works here; only steal_from() and the sizes are for others.
+/// Used by the one thread that occupies it, except steal_from() and queued(), which any thread may call.
 class alignas(64) worker {
   public:
     worker(pool& owner, unsigned position, unsigned group) : m_pool(owner), m_position(position), m_group(group) {}
@@ -26,9 +26,9 @@ class alignas(64) worker {
     [[nodiscard]] unsigned position() const { return m_position; }
     [[nodiscard]] unsigned group() const { return m_group; }
 
-    /// The worker that the calling thread is; null for a thread that is none of this pool.
+    /// The calling thread's worker in pool `of`; null if it has none.
     [[nodiscard]] static worker* current(const pool& of);
-    /// Null ends it. Returns who it was before.
+    /// Makes `here` (may be null) the calling thread's worker; returns the one before.
     static worker* bind_thread(worker* here);
 
     void push(task* ready) { m_queue.push(ready); }
@@ -39,16 +39,16 @@ class alignas(64) worker {
     /// policy orders them.
     [[nodiscard]] task* find();
     void run(task* which);
-    /// Waits for work with growing pauses, then asleep. Null when `waits_for` is done (if null, when the pool stops),
-    /// and now and then.
+    /// Polls for work with growing pauses, then sleeps. Returns null when `waits_for` is done, or the pool stops if
+    /// that is null; spuriously at other times.
     [[nodiscard]] task* idle(task_group* waits_for);
 
-    /// Instead of running it. What that throws fails its group.
+    /// Destroys the payload of a task that does not run. An exception fails its group.
     static void end_payload(task& which);
     [[nodiscard]] task* make();
     void free(task* over);
 
-    /// For slots of calling threads.
+    /// Occupies a slot for callers; false if it is taken.
     [[nodiscard]] bool try_take() {
         return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire);
     }
@@ -58,7 +58,7 @@ class alignas(64) worker {
     footprint found; ///< of the task that is dealt
     std::vector<double> backlog;
 
-    /// Written by the one who sits here.
+    /// Written by the occupying thread only.
     struct counts {
         std::atomic<std::uint64_t> tasks{0}, dealt{0}, stolen{0}, stolen_far{0};
         static void more(std::atomic<std::uint64_t>& which) {
@@ -80,7 +80,7 @@ class alignas(64) worker {
     deque<task> m_queue;
     unsigned m_next_victim = 0;
     bool m_saw_spared = false; ///< the last search left tasks to others
-    /// Spared tasks of a group that has taken none since: begin of the epoch if there are none.
+    /// A group with spared tasks that has taken none since `since`; `since` is the epoch if there is none.
     struct {
         time_point since{};
         unsigned group = 0;

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Maps times of one clock to those of another.
+// SPDX-License-Identifier: Apache-2.0
+// Maps times of one clock to those of another.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Joins the parts of all ranks of a job in one file, which is valid after each
-// addition.
+// SPDX-License-Identifier: Apache-2.0
+// Joins the parts of all ranks of a job in one file, which is valid after each addition.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Serialises all JSON of a timeline.
+// SPDX-License-Identifier: Apache-2.0
+// Serialises all JSON of a timeline.
 #pragma once
 
 #include <nlohmann/json.hpp>

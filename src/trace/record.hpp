@@ -1,5 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 File format of a part of a timeline. Written in place by a process that may be
-// killed at any moment.
+// SPDX-License-Identifier: Apache-2.0
+// File format of a part of a timeline. Written in place by a process that may be killed at any moment.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// SPDX-License-Identifier: Apache-2.0 Turns a part of a timeline into trace events, for Perfetto and chrome://tracing.
+// SPDX-License-Identifier: Apache-2.0
+// Turns a part of a timeline into trace events, for Perfetto and chrome://tracing.
 #pragma once
 
 #include "trace/clock_line.hpp"

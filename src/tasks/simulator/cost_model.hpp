@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long work and memory take on a machine. Everything that comes of it is modelled, not measured.
+// Times of work and memory accesses on a machine. All results are modelled, not measured.
 #pragma once
 
 #include "topology/machine.hpp"
@@ -16,13 +16,13 @@ struct cost_model {
     double multiply = 0, other = 0; ///< one operation
     double own_byte = 0;            ///< one byte of the node's own memory, for one core alone
     double waited_byte = 0;         ///< as own_byte, where the core waits for each line; 0 if it never does
-    double run_ahead = 0;           ///< it does where it computes more than this many operations on each line
+    double run_ahead = 0;           ///< operations per line above which the core waits for lines
     double cached_byte = 0;         ///< one byte that the last-level cache has
-    std::vector<double> factors;    ///< of pairs of nodes: how much longer a byte takes from there
+    std::vector<double> factors;    ///< row-major by pairs of nodes: time of a remote byte over that of an own one
     double node_bandwidth = 0;      ///< bytes per second that all cores together get from one node's memory
     double link_bandwidth = 0;      ///< into one node from all others, and out of it; 0: no limit
-    double spawn = 0, steal = 0;    ///< a task's way into a queue, and out of another one's
-    double patience = 20e-6;        ///< of thieves beside spared tasks, as the pool's have it
+    double spawn = 0, steal = 0;    ///< seconds to spawn a task, and to steal one
+    double patience = 20e-6;        ///< seconds after which thieves take spared tasks, as in the pool
     std::uint64_t private_cache = 0; ///< bytes of each core's own cache, whose victims the last-level cache gets; 0
                                      ///< where that one has all
     bool shares_cache = true; ///< cores of a node have one last-level cache; else each core's is too small to keep
@@ -37,7 +37,7 @@ struct cost_model {
     }
 };
 
-/// Of "opteron48", "tilepro64", "this" (the machine at hand), a synthetic machine of hwloc, or a file of its XML.
+/// The model of "opteron48", "tilepro64", "this" machine, an hwloc synthetic description, or an hwloc XML file.
 [[nodiscard]] cost_model model_of(const std::string& machine);
 
 } // namespace causeway::tasks::simulator

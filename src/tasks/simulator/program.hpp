@@ -21,10 +21,10 @@ struct simulated_allocation {
     std::uintptr_t begin = 0; ///< set by program::allocate()
 };
 
-/// Work in operations, so that a machine says how long they take.
+/// Work in operations; the cost model turns them into seconds.
 struct work {
     double multiplies = 0, others = 0;
-    double seconds = 0; ///< as it was measured, whatever the machine
+    double seconds = 0; ///< measured seconds, the same on every machine; 0: none
 };
 
 struct simulated_task {
@@ -35,7 +35,8 @@ struct simulated_task {
     std::vector<region> regions;
     std::vector<double> passes; ///< of each region: how often its bytes come from memory, where no cache has them;
                 ///< empty: once
-    unsigned steps = 1; ///< one after another, each with its part of the work and of the regions, in their order
+    unsigned steps = 1; ///< the task runs as this many steps, each with an equal share of the work and, in order, of
+                        ///< the regions
 };
 
 struct program {
@@ -43,7 +44,7 @@ struct program {
     std::vector<simulated_allocation> allocations;
     std::vector<simulated_task> tasks; ///< parents before their children
 
-    /// Gives a begin that no other allocation overlaps.
+    /// Adds an allocation at addresses of its own; returns its begin.
     std::uintptr_t allocate(std::uint64_t bytes, distribution how, std::uint32_t by = none);
 
   private:

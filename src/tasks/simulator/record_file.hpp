@@ -22,7 +22,7 @@ void write_record(const std::string& path, const std::vector<recorded_task>& tas
 
 struct record_content {
     program replay;            ///< with the time that each task took
-    std::vector<slice> slices; ///< as it was
+    std::vector<slice> slices; ///< when and where each task ran
 };
 
 /// Throws transfer_error with the file's line.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The caches of a modelled machine, by regions: what was used last, and has not been written elsewhere since.
+// The caches of a modelled machine, at region granularity: LRU, invalidated by writes elsewhere.
 #pragma once
 
 #include "tasks/region.hpp"
@@ -19,8 +19,8 @@ class region_cache {
     region_cache(std::size_t cores, std::uint64_t private_bytes, std::size_t nodes, std::uint64_t shared_bytes)
         : m_private(cores, one(private_bytes)), m_shared(nodes, one(shared_bytes)) {}
 
-    /// Whether the core finds the region in its own or its node's cache; afterwards it does, and after a write no other
-    /// one.
+    /// Accesses a region: true if it hits in the core's or its node's cache. Afterwards it is cached there, and after a
+    /// write nowhere else.
     bool use(std::size_t core, std::size_t node, const region& what) {
         auto& version = m_versions[what.begin];
         auto &near = m_private[core], &far = m_shared[node];
@@ -58,7 +58,7 @@ class region_cache {
             lines.erase(known->second);
             by_begin.erase(known);
         }
-        /// It may have more than its capacity until something is removed.
+        /// May exceed the capacity until the caller removes something.
         void put(const line& added) {
             remove(added.begin);
             if (added.bytes > capacity) return;

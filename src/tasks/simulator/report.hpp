@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One question to the simulator, in words, and the answer with its regret.
+// Simulator runs by policy name, with their regret (time over the best found) and timeline.
 #pragma once
 
 #include "tasks/simulator/simulator.hpp"
@@ -18,8 +18,8 @@ struct best_found {
     std::string how; ///< policy and distribution
 };
 
-/// The quickest of all policies, and of a list schedule that starts each ready task where its bytes are nearest; of a
-/// program of the paper (by its name; else "") under the distributions that it could have chosen.
+/// The fastest of all policies and of a list schedule that starts each ready task where its bytes are nearest. For a
+/// program of the paper (`paper_name`, else "") also tries the other distributions.
 [[nodiscard]] best_found find_best(const program& what, const std::string& paper_name, const cost_model& where,
                                    const settings& with);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs a program on a modelled machine under a policy, event by event.
+// Discrete-event simulation of a program on a modelled machine under a policy.
 #pragma once
 
 #include "tasks/came_by.hpp"
@@ -14,7 +14,7 @@ namespace causeway::tasks::simulator {
 
 struct settings {
     unsigned cores = 0;  ///< that work; 0 for all
-    unsigned seed = 1;   ///< in which order idle workers look
+    unsigned seed = 1;   ///< random seed for the order in which idle workers look for work
     bool greedy = false; ///< no policy: each ready task runs where it ends first
     bool keep_slices = false;
 };
@@ -29,7 +29,7 @@ struct slice {
     came_by way = came_by::own_queue;
 };
 
-/// All modelled.
+/// Modelled, not measured; times in seconds.
 struct outcome {
     double seconds = 0;
     double own_bytes = 0, remote_bytes = 0, cached_bytes = 0;
