@@ -734,11 +734,33 @@ void job::free(const char* call, void* address) {
     m_allocator.give(range->offset);
 }
 
-std::size_t job::bytes_at(void* address) {
-    const auto where = reinterpret_cast<std::uintptr_t>(address);
-    const std::lock_guard lock(m_mutex);
-    const auto range = m_allocator.find(where - m_heap.first);
-    return range ? range->bytes : 0;
+void* job::reallocate(const char* call, void* address, std::size_t bytes) {
+    if (address == nullptr) return allocate(call, bytes, 1);
+    if (bytes == 0) {
+        free(call, address);
+        return nullptr;
+    }
+    meet_all(call);
+    void* found = nullptr;
+    {
+        const std::lock_guard lock(m_mutex);
+        const auto where = reinterpret_cast<std::uintptr_t>(address) - m_heap.first;
+        const auto range = where < m_heap.bytes ? m_allocator.find(where) : std::nullopt;
+        if (range && range->offset == where && bytes <= range->bytes) {
+            found = address;
+        } else if (range && range->offset == where) {
+            // The new range may overlap the old one, where the heap is nearly full.
+            auto changed = m_allocator;
+            changed.give(where);
+            if (const auto offset = changed.take(bytes)) {
+                m_allocator = std::move(changed);
+                found = reinterpret_cast<void*>(m_heap.first + *offset); // NOLINT
+                std::memmove(found, address, range->bytes);
+            }
+        }
+    }
+    meet_all(call);
+    return found;
 }
 
 void job::refuse(const void* address, int pe, const char* call) const {

@@ -189,7 +189,8 @@ class job {
 
     [[nodiscard]] void* allocate(const char* call, std::size_t bytes, std::size_t alignment);
     void free(const char* call, void* address);
-    [[nodiscard]] std::size_t bytes_at(void* address);
+    /// `address`, or another one where the contents are; null, and nothing changes, if there is no room.
+    [[nodiscard]] void* reallocate(const char* call, void* address, std::size_t bytes);
 
   private:
     struct part {

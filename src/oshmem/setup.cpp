@@ -96,17 +96,7 @@ void* shmem_align(size_t alignment, size_t size) {
 }
 void* shmem_malloc_with_hints(size_t size, long) { return shmem_malloc(size); }
 void* shmem_realloc(void* address, size_t size) {
-    auto& all = job::required("shmem_realloc");
-    if (address == nullptr) return all.allocate("shmem_realloc", size, 1);
-    if (size == 0) {
-        all.free("shmem_realloc", address);
-        return nullptr;
-    }
-    auto* const made = all.allocate("shmem_realloc", size, 1);
-    if (made == nullptr) return nullptr;
-    std::memcpy(made, address, std::min(size, all.bytes_at(address)));
-    all.free("shmem_realloc", address);
-    return made;
+    return job::required("shmem_realloc").reallocate("shmem_realloc", address, size);
 }
 void shmem_free(void* address) { job::required("shmem_free").free("shmem_free", address); }
 

@@ -61,8 +61,16 @@ int main(void) {
     /* Nor does a PE mind a call on a set that it is none of. */
     shmem_double_sum_to_all(&all_residues, &residue, 1, 0, 0, 1, pWrk, pSync);
     right = right && all_residues == (me == 0 ? residue : expected);
+    /* Larger than what is free beside it, and too large. */
+    const size_t mebibyte = 1 << 20;
+    char* large = shmalloc(40 * mebibyte);
+    large[0] = large[40 * mebibyte - 1] = (char)me;
+    large = shrealloc(large, 50 * mebibyte);
+    right = right && large != NULL && shrealloc(large, 80 * mebibyte) == NULL;
+    right = right && large[0] == me && large[40 * mebibyte - 1] == me;
     puts(right ? "right" : "WRONG");
     free(qbc_ou);
+    shfree(large);
     shfree(u);
     return 0; /* nobody calls shmem_finalize in such programs */
 }
