@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the OpenCL platform Causeway has beyond OpenCL. The functions here find the platform's own at run time, by any
- * object that they are given: a program is linked with the ordinary loader alone. See docs/platform.md. */
+/* Extensions of the OpenCL platform Causeway. Each function here finds the platform's own at run time, from the device
+ * or queue that it is given, so a program links with the ordinary loader alone. Any thread. See docs/platform.md. */
 #ifndef CL_CLUSTER_H
 #define CL_CLUSTER_H
 
@@ -31,7 +31,7 @@ typedef cl_uint cl_reduction_op;
 #define CL_REDUCTION_PRODUCT 1
 #define CL_REDUCTION_MIN 2
 #define CL_REDUCTION_MAX 3
-#define CL_REDUCTION_AND 4 /* bit by bit, of integers; so the next two */
+#define CL_REDUCTION_AND 4 /* bitwise, integers only, as the next two */
 #define CL_REDUCTION_OR 5
 #define CL_REDUCTION_XOR 6
 #define CL_REDUCTION_KERNEL 7 /* a kernel of the program's own */
@@ -60,7 +60,7 @@ typedef cl_int(CL_API_CALL* clEnqueueAllReduceBufferWithOp_fn)(cl_command_queue*
 typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueReduceScatterBufferWithOp_fn;
 typedef clEnqueueAllReduceBufferWithOp_fn clEnqueueScanBufferWithOp_fn;
 
-/* A function of the platform that `device` belongs to; null if it is another platform. */
+/* The function `name` of the platform that `device` belongs to; null if that platform does not have it. */
 static inline void* causeway_cluster_function(cl_device_id device, const char* name) {
     cl_platform_id platform = NULL;
     if (clGetDeviceInfo(device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL) != CL_SUCCESS) return NULL;
@@ -72,9 +72,9 @@ static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, c
     return causeway_cluster_function(device, name);
 }
 
-/* From now on `device` always has the latest contents of `buffer`. Ranks that such a command does not concern need not
- * follow it. Commands for other devices stay correct: they move the contents there and back. CL_INVALID_MEM_OBJECT,
- * CL_INVALID_DEVICE; CL_INVALID_OPERATION on another platform. */
+/* From now on `device` always has the latest contents of `buffer`. Ranks whose devices a command on such a buffer does
+ * not use need not follow it. Commands for other devices stay correct: they move the contents there and back. Fails
+ * with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with CL_INVALID_OPERATION on another platform. */
 static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
     const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(
         device, "clAttachBufferToDevice");
@@ -82,16 +82,17 @@ static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) 
 }
 
 /*
- * Collective commands, with the arguments of SnuCL's. `cb` is in bytes, for each destination or of each source; a null
- * list of offsets is one of zeros. In a list of queues, queue i is that of destination i, and event_list[i] becomes the
- * event of its part. Where contents move between drivers or ranks, a collective comes after all earlier commands on its
- * buffers, else after those of its queues. Sums are made in pairs, each time in the same order. A type of elements is
- * CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16, _INT32, CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
+ * Collective commands, with the arguments of SnuCL's. Sizes and offsets are in bytes; `cb` is the size of one piece,
+ * for each destination or of each source. A null list of offsets means zeros. In a list of queues, queue i is that of
+ * destination i, and event_list[i] becomes the event of its part. Where contents move between drivers or ranks, a
+ * collective comes after all earlier commands on its buffers, else after those of its queues. Sums are made pairwise,
+ * always in the same order. The element type `datatype` is CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16,
+ * _INT32, CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
  *
- * OpenCL's codes; CL_INVALID_VALUE also for no parts, no bytes, ranges beyond a buffer, an unknown type or a part of an
- * element; CL_INVALID_OPERATION on another platform.
+ * They return OpenCL's codes: CL_INVALID_VALUE also for no sources or destinations, no bytes, ranges beyond a buffer,
+ * an unknown type or a size that is no multiple of an element; CL_INVALID_OPERATION on another platform.
  */
-/* `cb` bytes of `src` to every destination. */
+/* Copies `cb` bytes of `src` to every destination. */
 static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue* queues, cl_mem src, cl_uint num_dst, cl_mem* dst,
                                               size_t src_offset, size_t* dst_offset, size_t cb,
                                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
@@ -102,7 +103,7 @@ static inline cl_int clEnqueueBroadcastBuffer(cl_command_queue* queues, cl_mem s
                         : call(queues, src, num_dst, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
                                event_wait_list, event_list);
 }
-/* Piece i of `src` to destination i. */
+/* Copies piece i of `src` to destination i. */
 static inline cl_int clEnqueueScatterBuffer(cl_command_queue* queues, cl_mem src, cl_uint num_dst, cl_mem* dst,
                                             size_t src_offset, size_t* dst_offset, size_t cb,
                                             cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
@@ -124,7 +125,7 @@ static inline cl_int clEnqueueGatherBuffer(cl_command_queue queue, cl_uint num_s
                         : call(queue, num_src, src, dst, src_offset, dst_offset, cb, num_events_in_wait_list,
                                event_wait_list, event);
 }
-/* Every destination gets what a gather would give. */
+/* Gathers the sources into every destination. */
 static inline cl_int clEnqueueAllGatherBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
                                               size_t* src_offset, size_t* dst_offset, size_t cb,
                                               cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
@@ -192,14 +193,14 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue* queues, cl_uint num, 
 }
 
 /*
- * The last four with another operator. It must be associative and commutative, because elements are combined in any
- * order. `kernel` is for CL_REDUCTION_KERNEL alone, else null. It is built for every device of the context, as any of
- * them may combine. It has three arguments, `__global` pointers to elements of `datatype`: two operands and the result.
- * Work item i has element i. The result is never one of the operands.
+ * The last four with the operator `op`, which must be associative and commutative. `kernel` is for CL_REDUCTION_KERNEL;
+ * else it is null. It must be built for every device of the context, as any of them may combine. It has three
+ * arguments, `__global` pointers to elements of `datatype`: two operands and the result, which is a range of its own.
+ * Work item i combines elements i.
  *
- * Beside the codes above: CL_INVALID_VALUE for an unknown operator, and for one of bits with elements that are no
- * integers; CL_INVALID_KERNEL for a kernel that is missing or not asked for, CL_INVALID_KERNEL_ARGS for one of other
- * arguments.
+ * Beside the codes above: CL_INVALID_VALUE for an unknown operator, or a bitwise one with floating-point elements;
+ * CL_INVALID_KERNEL for a kernel that is missing, or given with another operator; CL_INVALID_KERNEL_ARGS for one with
+ * other arguments.
  */
 static inline cl_int clEnqueueReduceBufferWithOp(cl_command_queue queue, cl_uint num_src, cl_mem* src, cl_mem dst,
                                                  size_t* src_offset, size_t dst_offset, size_t cb,

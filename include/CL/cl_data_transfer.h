@@ -34,7 +34,7 @@ extern "C" {
 #endif
 
 /* Status codes of a transfer's event (Causeway's own range). */
-#define CL_TRANSFER_END_OF_FILE (-31001)       /* the file ended before `size` bytes; bytes moved says how many */
+#define CL_TRANSFER_END_OF_FILE (-31001)       /* the file ended before `size` bytes; see CL_TRANSFER_BYTES_MOVED */
 #define CL_TRANSFER_IO_ERROR (-31002)          /* reading or writing failed; CL_TRANSFER_ERRNO says why */
 #define CL_TRANSFER_MESSAGE_TRUNCATED (-31003) /* the message was larger than the receive */
 #define CL_TRANSFER_PEER_FAILED (-31004)       /* the other rank died, gave up or left MPI; or MPI failed */
@@ -73,9 +73,9 @@ typedef cl_uint cl_transfer_info;
 #define CL_TRANSFER_TIME_ENDED 0x0CA50113
 
 /*
- * Reads `size` bytes from the position of `file` into `buffer` at `offset`, as fread would. Commands on one FILE take
- * effect in the order of enqueue; the stream's position afterwards is where fread would have left it. `file` must
- * live and stay untouched until the event completes. Pipes and sockets work.
+ * Reads `size` bytes from the position of `file` into `buffer` at `offset`, and leaves the position where fread would.
+ * Commands on one FILE take effect in the order of enqueue. Until the event completes, `file` must stay open, and the
+ * program must not use it. Pipes and sockets work.
  * Refused: as clEnqueueWriteBuffer; CL_INVALID_VALUE for a null file or one that is not open for reading.
  * Fails with CL_TRANSFER_END_OF_FILE, CL_TRANSFER_IO_ERROR, CL_TRANSFER_CANCELLED or a code of OpenCL.
  */
@@ -100,14 +100,15 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem 
                                                  cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                                  cl_event* event);
 
-/* As `file_offset` of a write: the end of the file at the time of the write. (-1, which lseek and ftell return when
- * they fail, is refused.) */
+/* A `file_offset` for clEnqueueReadBufferToFile: the end of the file at the time of the write. (-1, which lseek and
+ * ftell return when they fail, is refused.) */
 #define CL_TRANSFER_APPEND ((int64_t)-0x0CA50001)
 
 /*
- * Writes at `file_offset` of the descriptor `fd`, also when it is in append mode; or, for CL_TRANSFER_APPEND, at the
- * end of its file, whether it is in append mode or not. What transfers append to one file does not mix; what another
- * program appends meanwhile may lie between their blocks.
+ * Writes `size` bytes of `buffer` from `offset` to `file_offset` of the descriptor `fd`, or with CL_TRANSFER_APPEND to
+ * the end of its file; whether `fd` is in append mode does not matter. `fd` is duplicated, as above. Transfers that
+ * append to one file do not mix their bytes; another program's may come to lie between their blocks. Refused with
+ * CL_INVALID_VALUE: as above, and a descriptor that is not open for writing.
  */
 CAUSEWAY_API cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                               size_t size, int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
@@ -123,7 +124,8 @@ CAUSEWAY_API cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_me
                                             size_t size, cl_uint num_events_in_wait_list,
                                             const cl_event* event_wait_list, cl_event* event);
 
-/* As clGetEventInfo. CL_INVALID_EVENT for an event that is no transfer's. Lives until the event's last release. */
+/* Tells `param_name` of a transfer, as clGetEventInfo does, until the event's last release. CL_INVALID_EVENT for an
+ * event that is no transfer's; CL_INVALID_VALUE for an unknown name or too small a size. */
 CAUSEWAY_API cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size,
                                       void* param_value, size_t* param_value_size_ret);
 
@@ -135,13 +137,12 @@ CAUSEWAY_API cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_nam
 CAUSEWAY_API cl_int clCancelTransfer(cl_event event);
 
 /*
- * Calls `callback` once when the transfer is over; `status` is CL_COMPLETE or why it failed. If it is over already, the
- * call comes soon. This holds on every OpenCL; clSetEventCallback may keep silent about failures. Callbacks of all
- * transfers run one after the other in a thread of the library's own, and may call anything, blocking calls included;
- * on Causeway's platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives
- * at least until its callback returns. At the end of the process callbacks that are due are called before exit() goes
- * on. CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION
- * while the process ends.
+ * Calls `callback` once when the transfer is over, or soon if it is over already; `status` is CL_COMPLETE or why it
+ * failed. This works with every driver, while clSetEventCallback may not report failures. Callbacks of all transfers
+ * run one after the other in one thread of the library, and may call anything, blocking calls included; on Causeway's
+ * platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives at least until
+ * its callback returns. At exit, callbacks that are due are called before exit() goes on. CL_INVALID_EVENT for an event
+ * that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION while the process ends.
  */
 CAUSEWAY_API cl_int clSetTransferCallback(cl_event event,
                                           void(CL_CALLBACK* callback)(cl_event event, cl_int status, void* user_data),

@@ -11,8 +11,8 @@ extern "C" {
 #endif
 
 /*
- * Sends `size` bytes of `buffer` from `offset` to rank `dest` of `comm`. Matched by clEnqueueRecvBuffer and its kin, or
- * by MPI_Recv and its kin with the type MPI_CL_MEM, per communicator, rank and tag, in order of enqueue. MPI must be
+ * Sends `size` bytes of `buffer` from `offset` to rank `dest` of `comm`. The receive is a command below, or an MPI call
+ * with the type MPI_CL_MEM; they match per communicator, rank and tag, in order of enqueue. MPI must be
  * initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION). CL_INVALID_VALUE for a rank, tag or communicator
  * that MPI would refuse. MPI_PROC_NULL completes at once. The communicator must live until the event completes.
  */
@@ -29,7 +29,7 @@ CAUSEWAY_API cl_int clEnqueueRecvBuffer(cl_command_queue queue, cl_mem buffer, c
                                         cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                         cl_event* event);
 
-/* Both at once, as MPI_Sendrecv; completes when both have. The ranges must not overlap. */
+/* A send and a receive at once, as MPI_Sendrecv; completes when both have. The ranges must not overlap. */
 CAUSEWAY_API cl_int clEnqueueSendrecvBuffer(cl_command_queue queue, cl_mem send_buffer, cl_mem recv_buffer,
                                             cl_bool blocking, size_t send_offset, size_t send_size, int dest,
                                             int send_tag, size_t recv_offset, size_t recv_size, int source,
@@ -55,10 +55,10 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffe
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
- * Takes the request over: it becomes MPI_REQUEST_NULL. A persistent request stays the user's: do not touch it until the
- * event completes, which leaves it inactive. It counts as persistent if it is point-to-point and was made where this
- * header is included, or, with MPI 4, if it was started there. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null
- * pointer), CL_INVALID_OPERATION (MPI not usable). MPI_REQUEST_NULL gives a complete event.
+ * Takes the request over: it becomes MPI_REQUEST_NULL, which itself gives a complete event. A persistent request stays
+ * the caller's: it must not be used until the event completes, and is inactive then. The library knows a request as
+ * persistent if it is point-to-point and was made in a source file that includes this header, or, with MPI 4, if it was
+ * started in one. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable).
  */
 CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret);
 
@@ -69,10 +69,10 @@ CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Reques
 CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
 
 /*
- * The datatype that says: the peer is a device. `buf` is host memory, the count is in bytes. Valid in MPI_Send,
- * MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header; a request that they give is
- * completed by MPI_Wait, MPI_Test and all their kin. Needs MPI_THREAD_MULTIPLE. Such a request is a generalised one and
- * belongs to no communicator: its failure goes to the error handler of MPI_COMM_WORLD.
+ * The datatype of host code whose peer is a command above. `buf` is host memory, the count is in bytes. Valid in
+ * MPI_Send, MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header. Every function of
+ * the MPI_Wait and MPI_Test families completes their requests. Needs MPI_THREAD_MULTIPLE. Such a request is a
+ * generalised one and belongs to no communicator: its failure goes to the error handler of MPI_COMM_WORLD.
  */
 #define MPI_CL_MEM (causeway_mpi_cl_mem())
 
@@ -107,8 +107,8 @@ CAUSEWAY_API int causeway_mpi_request_free(MPI_Request* request);
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
 /*
- * The first half of that, for programs in which another language's module ends MPI (Fortran, mpi4py). Ends the
- * transfers that need MPI and leaves MPI as it is. Call it last before MPI ends; repeated calls do nothing.
+ * Ends the transfers that need MPI, as causeway_mpi_finalize() does, but leaves MPI as it is: for programs in which a
+ * module of another language ends MPI (Fortran, mpi4py). Call it last before MPI ends; repeated calls do nothing.
  */
 CAUSEWAY_API void causeway_mpi_end_transfers(void);
 /* MPI_Comm_free and MPI_Comm_disconnect, after the library's own receives on the communicator have ended. */
@@ -127,20 +127,19 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 #define MPI_Recv(...) causeway_mpi_recv(__VA_ARGS__)
 #define MPI_Irecv(...) causeway_mpi_irecv(__VA_ARGS__)
 #define MPI_Sendrecv(...) causeway_mpi_sendrecv(__VA_ARGS__)
-/* MPI cannot tell whether a request is persistent, so the calls that make persistent point-to-point requests are noted.
- * */
+/* MPI does not tell whether a request is persistent, so these calls note the persistent requests that they make. */
 #define MPI_Send_init(...) causeway_mpi_send_init(__VA_ARGS__)
 #define MPI_Bsend_init(...) causeway_mpi_bsend_init(__VA_ARGS__)
 #define MPI_Ssend_init(...) causeway_mpi_ssend_init(__VA_ARGS__)
 #define MPI_Rsend_init(...) causeway_mpi_rsend_init(__VA_ARGS__)
 #define MPI_Recv_init(...) causeway_mpi_recv_init(__VA_ARGS__)
 #if MPI_VERSION >= 4
-/* Those of collectives and of partitioned messages are noted when they are started. */
+/* Persistent requests of collectives and of partitioned messages are noted when they are started. */
 #define MPI_Start(...) causeway_mpi_start(__VA_ARGS__)
 #define MPI_Startall(...) causeway_mpi_startall(__VA_ARGS__)
 #endif
 #define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
-/* MPICH gives up its locks before its end is announced, and keeps a communicator that has receives. */
+/* MPICH gives up its locks before it deletes attributes, and never frees a communicator with receives under way. */
 #define MPI_Finalize() causeway_mpi_finalize()
 #define MPI_Comm_free(...) causeway_mpi_comm_free(__VA_ARGS__)
 #define MPI_Comm_disconnect(...) causeway_mpi_comm_disconnect(__VA_ARGS__)

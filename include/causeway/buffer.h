@@ -19,8 +19,8 @@ extern "C" {
  * in one step, without a copy on the device that would wait behind kernels. Elsewhere it is an ordinary buffer, and
  * CAUSEWAY_EXPLAIN=1 says why. The option `window` does not limit it.
  *
- * flags: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. The first call
- * of a process may take a second: it starts those interfaces.
+ * `flags`: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. The first
+ * call of a process may take a second, because it starts those interfaces.
  *
  * In a context of several devices, only commands in queues of `device` may use it; clEnqueuePeerCopyBuffer copies to
  * the others. In another device's queue, NVIDIA's driver 580 refuses kernels (CL_INVALID_KERNEL_ARGS) and a read, write
@@ -40,7 +40,7 @@ CAUSEWAY_EXPORT cl_mem causeway_buffer_create(cl_context context, cl_device_id d
  * Says in `text` (at most `size` bytes, always terminated) what direct links of devices like `device` use: "CUDA 13.0
  * and Vulkan", or "none: " and why. If a transfer did not take the link, "; " and the last reason follow. Starts these
  * interfaces if the process has not, and waits for them up to some seconds. Returns the length of the whole text
- * without its terminator, or -1 (see causeway_error_last_message). Any thread.
+ * without its terminator, or -1 if `device` is refused (see causeway_error_last_message). Any thread.
  */
 CAUSEWAY_EXPORT long causeway_direct_links(cl_device_id device, char* text, size_t size);
 

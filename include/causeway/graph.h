@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stream graphs: name kernels and streams, connect them, execute; memory, copies and overlap are the library's. */
+/* Stream graphs: name kernels and streams, connect them, execute. The library does memory, copies and overlap. */
 #ifndef CAUSEWAY_GRAPH_H
 #define CAUSEWAY_GRAPH_H
 
@@ -36,13 +36,13 @@ typedef struct causeway_graph causeway_graph;
 
 /* The total size of a stream that ends when its function says so. */
 #define CAUSEWAY_ENDLESS UINT64_MAX
-/* What a token reader returns when it fails. */
+/* The return value of a token reader that fails. */
 #define CAUSEWAY_TOKEN_FAILED SIZE_MAX
 
 /* An empty graph whose kernels run on `device` of `context` unless they say otherwise. Both are retained.
  * CL_INVALID_CONTEXT, CL_INVALID_DEVICE if they are null or do not belong together. */
 CAUSEWAY_EXPORT cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph** graph);
-/* Not while it executes. Null is allowed. What was read ahead of a pipe is lost. */
+/* Destroys the graph; not while it executes. Null is allowed. Bytes read ahead from a pipe are lost. */
 CAUSEWAY_EXPORT void causeway_graph_release(causeway_graph* graph);
 
 /*
@@ -84,7 +84,7 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph* graph,
 /*
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
  * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
- * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that returns. An
+ * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when it returns. An
  * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, as many as all nodes can take
  * together. The next run goes on at the position of a FILE, or begins again at `file_offset`. When
  * causeway_graph_execute() returns, the file is no longer read or written, and a FILE stands behind the last token that
@@ -102,16 +102,16 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_descriptor(causeway_graph* grap
                                                             int64_t file_offset, uint64_t total_size,
                                                             size_t token_size);
 /*
- * Where the stream of a descriptor begins in the runs to come, instead of the `file_offset` that it was added with.
+ * Sets where the stream of a descriptor begins in later runs, instead of the `file_offset` that it was added with.
  * CL_INVALID_VALUE for another stream or a negative offset; CL_INVALID_OPERATION while the graph executes.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph* graph, const char* stream, int64_t file_offset);
 
 /*
- * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are
- * parameters by value, if there are any; inputs by position, __global and only read; outputs by position, __global.
- * causeway_graph_set_argument() gives values to arguments elsewhere; the ones without value are inputs, then outputs.
- * The library cannot see an argument's type: one by value that is given no value counts as a stream's.
+ * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are, in
+ * this order: parameters by value, if any; inputs, __global and only read; outputs, __global. An argument that
+ * causeway_graph_set_argument() gives a value may stand anywhere; those without are inputs, then outputs. The library
+ * does not know types: an argument by value that is given none counts as a stream's.
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */
@@ -169,14 +169,13 @@ typedef struct causeway_edge {
     cl_uint target_position;
     size_t produced_size; /* what one firing of the source gives */
     size_t consumed_size; /* what one firing of the target takes */
-    /* Bytes that the target finds before the source's first: these values, or zeros if null. An edge that closes a loop
-     * needs some. A kernel with state is connected with itself. */
+    /* Bytes on the edge before the source's first: those at `initial`, or zeros if that is null. An edge that closes a
+     * loop needs some. A kernel with state is connected with itself. */
     size_t delay_size;
     const void* initial;
-    /* Bytes that the target sees before and after those that it takes, as one range: its neighbours. Outside of the
-     * stream there are zeros. In a loop, after_size must not exceed delay_size. Where another stream of unknown length
-     * ends the run before this one's end, what follows there may be zeros or what this stream would have gone on with.
-     */
+    /* Neighbours: bytes that the target sees before and after those that it takes, in one range with them. Outside of
+     * the stream they are zeros. In a loop, after_size must not exceed delay_size. If another stream of unknown length
+     * ends the run first, the bytes after the end may be zeros or this stream's next ones. */
     size_t before_size;
     size_t after_size;
 } causeway_edge;
@@ -185,21 +184,21 @@ CAUSEWAY_EXPORT cl_int causeway_graph_connect_edge(causeway_graph* graph, const 
                                                    const causeway_edge* edge);
 
 /*
- * Checks the graph, allocates its buffers, binds its kernels. Once; nodes and edges cannot be added afterwards.
+ * Checks the graph, allocates its buffers, binds its kernels. Call once; nodes and edges cannot be added afterwards.
  * CL_INVALID_VALUE if rates or lengths of streams do not fit, CL_INVALID_OPERATION if the graph would stop for ever or
  * never end, CL_MEM_OBJECT_ALLOCATION_FAILURE if memory is short; the message names nodes and numbers.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph* graph);
 
 /*
- * Runs to the end of all streams and returns when the last token is delivered. May be called again and again; memory of
- * streams is used from its beginning each time. What fails ends the run: what came before it is delivered, its
- * code is returned, the message names node and token. CL_INVALID_OPERATION while it executes, also from a function of
- * the graph.
+ * Runs to the end of all streams and returns when the last token is delivered. May be called again; each run uses
+ * streams in memory from their beginning. A failure ends the run: earlier tokens are delivered, its code is returned,
+ * and the message names node and token. CL_INVALID_OPERATION while the graph executes, also from one of its functions.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_execute(causeway_graph* graph);
 
-/* Ends the run early, with CL_SUCCESS, after what it has begun. Any thread, also a function of the graph.
+/* Ends the run early: it completes the firings that have begun and returns CL_SUCCESS. Any thread, also a function of
+ * the graph.
  * CL_INVALID_OPERATION if no causeway_graph_execute() is under way. */
 CAUSEWAY_EXPORT cl_int causeway_graph_stop(causeway_graph* graph);
 

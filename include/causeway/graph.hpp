@@ -26,10 +26,11 @@ class graph_error : public std::runtime_error {
     cl_int m_code;
 };
 
-/// Moves, does not copy. Each function is that of the C interface, and throws graph_error instead of returning a code.
+/// Owns a graph; moves, does not copy. Each function calls that of the C interface, and throws graph_error instead of
+/// returning a code.
 class stream_graph {
   public:
-    /// Takes the number and the bytes of a token; gives the bytes that it filled, 0 at the end.
+    /// Fills token `number`, of `size` bytes, counted from 0. Returns the bytes that it filled, 0 at the end.
     using token_reader = std::function<size_t(uint64_t number, void* token, size_t size)>;
     using token_writer = std::function<void(uint64_t number, const void* token, size_t size)>;
     using host_function = std::function<void(uint64_t number, const void* const* inputs, void* const* outputs)>;

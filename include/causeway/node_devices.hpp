@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// An OpenCL device in parts, one for each memory node, and buffers that lie on nodes as other memory of tasks does.
+// An OpenCL device divided by memory node, and buffers in the distributed memory of causeway/tasks.h.
 #ifndef CAUSEWAY_NODE_DEVICES_HPP
 #define CAUSEWAY_NODE_DEVICES_HPP
 
@@ -33,7 +33,7 @@ inline std::vector<cl_device_id> devices_of_nodes(cl_device_id device) {
     return parts;
 }
 
-/// A context of the parts, and a queue for each. Any thread may call. Buffers are released before it.
+/// Owns a context of the parts and a queue for each. Any thread may call. Release its buffers before it.
 class node_devices {
   public:
     /// Where an address lies; negative if that is not known.
@@ -69,7 +69,7 @@ class node_devices {
 
     [[nodiscard]] std::size_t nodes() const { return m_parts.size(); }
     [[nodiscard]] cl_context context() const { return m_context; }
-    /// In order.
+    /// The in-order queue of that node's part.
     [[nodiscard]] cl_command_queue queue(std::size_t node) const { return m_queues[node]; }
 
     /// A buffer in memory of causeway_malloc(), used in place.
@@ -89,7 +89,7 @@ class node_devices {
             if (m_buffer) clReleaseMemObject(m_buffer);
         }
         [[nodiscard]] cl_mem get() const { return m_buffer; }
-        /// The whole of it, for tasks. Hosts read and write it as OpenCL says: by commands, or mapped.
+        /// The whole buffer as a region of a task. Host code accesses it as OpenCL demands: by commands, or mapped.
         [[nodiscard]] causeway_region region(causeway_region_access how) const {
             return {m_memory.get(), m_bytes, how, 0};
         }

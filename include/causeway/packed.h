@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The transfer commands with their arguments in one piece, for bindings of languages whose calls cost by the argument.
- */
+/* The transfer commands with all arguments in one array, for languages whose foreign calls cost time per argument. */
 #ifndef CAUSEWAY_PACKED_H
 #define CAUSEWAY_PACKED_H
 
@@ -13,7 +12,7 @@
 extern "C" {
 #endif
 
-/* The functions of CL/cl_data_transfer.h that causeway_enqueue_packed calls. Numbers stay what they are. */
+/* The functions of CL/cl_data_transfer.h that causeway_enqueue_packed calls. The numbers never change. */
 enum causeway_packed_command {
     CAUSEWAY_PACKED_WRITE_BUFFER_FROM_FILE = 0,
     CAUSEWAY_PACKED_READ_BUFFER_TO_FILE = 1,
@@ -37,8 +36,7 @@ CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t* word
 /*
  * When the transfer of `event` is over, writes two words of 64 bits to the pipe `fd`: `number`, and the status
  * (CL_COMPLETE or why it failed). It is clSetTransferCallback for languages whose functions no foreign thread may call
- * at the end of the process, and returns what that returns. Somebody must read the pipe; `fd` stays open until the
- * words are written.
+ * at exit, and returns the same codes. The program must read the pipe, and keep `fd` open until the words are written.
  */
 CAUSEWAY_EXPORT cl_int causeway_notify(cl_event event, int fd, uint64_t number);
 

@@ -8,7 +8,7 @@
  * allocate alike, so an address of one heap names the same object in every other heap. Commands take the local address
  * and the number of the PE.
  *
- * A command has a queue, a wait list and an event like any other of OpenCL. The program of the other PE takes no part.
+ * A command has a queue, a wait list and an event like any OpenCL command. The other PE's program takes no part.
  * The event of a put is complete when its bytes are in the other heap. What the commands promise about the order in
  * which others see their effects is in docs/memory-model.md.
  *
@@ -17,8 +17,8 @@
  * the engine of the other PE serves it, by messages: bytes go as those of clEnqueueSendBuffer do. Touching an address
  * of a device's own memory on the host ends the program, with a message that says so.
  *
- * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). "Collective" means: all
- * PEs call it, and make their collective calls in the same order.
+ * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). Any thread may call.
+ * Sizes and offsets are in bytes. "Collective": all PEs call it, and make their collective calls in the same order.
  */
 
 #include <CL/cl_data_transfer.h>
@@ -53,7 +53,7 @@ typedef cl_uint cl_signal_operation;
 #define CL_SIGNAL_SET 0
 #define CL_SIGNAL_ADD 1
 
-/* How a word that is waited for compares with the value; as unsigned, or with CL_COMPARE_SIGNED as signed numbers. */
+/* How a wait compares its word with the value: as unsigned numbers, or, with CL_COMPARE_SIGNED added, as signed. */
 typedef cl_uint cl_comparison;
 #define CL_COMPARE_EQ 0
 #define CL_COMPARE_NE 1
@@ -74,7 +74,7 @@ typedef cl_uint cl_atomic_operation;
 #define CL_ATOMIC_OR 7
 #define CL_ATOMIC_XOR 8
 
-/* What a reduction makes of the elements of all PEs; the last three of integers only. */
+/* How a reduction combines the elements of all PEs; the last three are for integers only. */
 typedef cl_uint cl_reduction;
 #define CL_REDUCE_SUM 0
 #define CL_REDUCE_PROD 1
@@ -120,9 +120,9 @@ CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
 CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
 
 /*
- * Memory of the heap, aligned to 64 bytes or to `alignment`, a power of two up to 4096. Collective, with the same
- * arguments everywhere; when it returns, all PEs have it. Its bytes are undefined, of calloc's 0. NULL if the heap has
- * no room, and for 0 bytes.
+ * Allocates memory of the heap, aligned to 64 bytes or to `alignment`, a power of two up to 4096. Collective, with the
+ * same arguments everywhere; when it returns, all PEs have the memory. Its bytes are undefined; calloc's are 0. NULL if
+ * the heap has no room, and for 0 bytes.
  */
 CAUSEWAY_EXPORT void* causeway_symmetric_malloc(size_t bytes);
 CAUSEWAY_EXPORT void* causeway_symmetric_calloc(size_t count, size_t bytes);
@@ -131,18 +131,18 @@ CAUSEWAY_EXPORT void* causeway_symmetric_align(size_t alignment, size_t bytes);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void* address);
 
 /*
- * The heap's buffer, and where in it `address` is, also one in the middle of an allocation: for kernels, and ordinary
- * commands and transfers of this PE's context. It is not retained. NULL for an address that is not allocated;
- * errcode_ret may be NULL.
+ * The heap's buffer, for kernels and for ordinary commands and transfers of this PE's context, and in `*offset` the
+ * position of `address` there, which may be in the middle of an allocation. The buffer is not retained for the caller.
+ * NULL for an address that is not allocated; errcode_ret may be NULL.
  */
 CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* errcode_ret);
 /*
- * Where this process reads and writes what `address` names in the heap of PE `pe`; NULL where no load or store reaches
- * it, as in a device's own memory, or on another node.
+ * The pointer at which this process can load and store what `address` names in the heap of PE `pe`; NULL where it
+ * cannot, as in a device's own memory, or on another node.
  */
 CAUSEWAY_EXPORT void* causeway_symmetric_pointer(const void* address, int pe);
-/* The other way than causeway_symmetric_buffer, also for a sub-buffer of the heap's buffer. NULL for any other buffer,
- * or an offset beyond its end. */
+/* The inverse of causeway_symmetric_buffer, also for a sub-buffer of the heap's buffer. NULL for any other buffer, or
+ * an offset beyond its end. */
 CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 
 /* Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. */
@@ -164,15 +164,14 @@ CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer,
                                           cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
                                           const cl_event* event_wait_list, cl_event* event);
 
-/* The signal alone. */
+/* `operation` with `value` on the word `signal` of PE `pe`, without a put. */
 CAUSEWAY_EXPORT cl_int clEnqueueSignal(cl_command_queue queue, cl_bool blocking, uint64_t* signal, uint64_t value,
                                        cl_signal_operation operation, int pe, cl_uint num_events_in_wait_list,
                                        const cl_event* event_wait_list, cl_event* event);
 
 /*
- * Completes when the word `signal` of this PE's heap compares with `value` as told. Every command behind it sees what
- * the put that signalled has brought. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave, before
- * that.
+ * Completes when `comparison` of the word `signal` of this PE's heap with `value` is true. Every later command sees the
+ * bytes of the put that signalled. Fails with CL_TRANSFER_PEER_FAILED if a PE dies, or all others leave, before that.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool blocking, const uint64_t* signal,
                                            cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
@@ -183,8 +182,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blockin
                                          cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
                                          const cl_event* event_wait_list, cl_event* event);
 
-/* Boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` and `source` are where the other box counts
- * from. */
+/* Puts and gets of boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` or `source` is the address
+ * from which the other box's origin counts. */
 CAUSEWAY_EXPORT cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                         const size_t buffer_origin[3], const size_t target_origin[3],
                                         const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch,
@@ -198,8 +197,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, c
                                         cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                         cl_event* event);
 
-/* `count` elements of `element_bytes` each; the strides, from the begin of one element to that of the next, are in
- * bytes. */
+/* Puts and gets of `count` elements of `element_bytes` each. Strides are in bytes, from the start of one element to the
+ * start of the next. */
 CAUSEWAY_EXPORT cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                            size_t buffer_stride, void* target, size_t target_stride,
                                            size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
@@ -211,9 +210,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer
 
 /*
  * An atomic operation on a word of 4 or 8 bytes of PE `pe`. CL_ATOMIC_COMPARE_SWAP stores `operand` if the word is
- * `compared`; CL_ATOMIC_FETCH and CL_ATOMIC_INC take no operand. What was there before goes to `result` at
- * `result_offset`, unless that is NULL. Atomic with one another on every PE; not with kernels, nor with the host's own
- * accesses.
+ * `compared`; CL_ATOMIC_FETCH and CL_ATOMIC_INC ignore `operand`. The word's former value is written to `result` at
+ * `result_offset`, unless `result` is NULL. Atomic with respect to each other and to signals on every PE; not to
+ * kernels, nor to the host's own accesses.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation,
                                                 size_t word_bytes, void* word, uint64_t operand, uint64_t compared,
@@ -222,8 +221,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool 
                                                 cl_event* event);
 
 /*
- * What this PE's one-sided commands enqueued before it, in whatever queue, do is done before those enqueued behind it
- * begin. A quiet moreover fails with the first failure, since the last one, of a command that had begun.
+ * A fence: this PE's one-sided commands enqueued before it, in any queue, have taken effect before those enqueued after
+ * it begin. A quiet also fails with the first failure, since the last quiet, of a command that had begun.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event);
@@ -235,9 +234,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
                                                  cl_event* event);
 
 /*
- * Collective, on the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
- * `target` has the result and `source` may be changed. Source and target may be the same where that makes sense, and
- * overlap in no other way.
+ * Collective, with the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
+ * `target` has the result and `source` may be changed. In a broadcast and a reduction both may be the same range; else
+ * ranges that overlap are refused with CL_MEM_COPY_OVERLAP.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.
@@ -253,9 +252,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_boo
                                                   const void* source, size_t size, cl_uint num_events_in_wait_list,
                                                   const cl_event* event_wait_list, cl_event* event);
 /*
- * Element i of `target` becomes `operation` of all PEs' elements i, `count` of them. The device computes, in the order
- * of the PEs: all have the same result, also of floating-point numbers. Integers wrap around. The command fails on all
- * PEs if one's device cannot compute with that type.
+ * Element i of `target` becomes the result of `operation` over element i of each PE's `source`, for `count` elements.
+ * The device combines them in the order of the PEs, so all have the same result, also for floating-point numbers.
+ * Integers wrap around. The command fails on all PEs if the device of one cannot compute with that type.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* target,
                                                 const void* source, size_t count, cl_element_type type,
@@ -263,8 +262,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool 
                                                 const cl_event* event_wait_list, cl_event* event);
 
 /*
- * The same from host code, without a queue: they return when they are done. The host's side is ordinary memory, or the
- * heap's own. A put or get of the caller is ordered with commands by fences and quiets alone.
+ * The same operations from host code, without a queue; they return when they are complete. The host's side is ordinary
+ * memory, or this PE's own heap. Only fences and quiets order such a put or get with commands.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void* target, const void* source, size_t size, int pe);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int pe);
@@ -274,7 +273,7 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_signal(uint64_t* signal, uint64_t valu
                                                  int pe);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_comparison comparison,
                                                uint64_t value);
-/* `before` may be NULL. */
+/* `before` gets the word's former value, and may be NULL. */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_bytes, void* word,
                                                  uint64_t operand, uint64_t compared, int pe, uint64_t* before);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_quiet(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory spread over the nodes of a machine, and tasks that run near theirs. C99 and C++.
+/* Memory spread over the nodes of a machine, and tasks that run near the memory they use. C99 and C++.
  *
  * The library is libcauseway_tasks, which needs neither MPI nor OpenCL. Any thread may call any function, unless it
  * says otherwise. Functions that return an int give CAUSEWAY_TASKS_SUCCESS or a negative code, whose cause
  * causeway_tasks_last_error() tells. Null in the place of a pool, a group or a task is refused; functions without a
  * result pass it over.
  *
- * After fork() the child has the memory, and none of a pool's threads: it may release a pool, and make its own. */
+ * After fork() the child has the memory, but no threads of a pool: it may release a pool, and make its own. */
 #ifndef CAUSEWAY_TASKS_H
 #define CAUSEWAY_TASKS_H
 
@@ -40,19 +40,19 @@ CAUSEWAY_TASKS_EXPORT const char* causeway_tasks_last_error(void);
 typedef enum causeway_distribution {
     CAUSEWAY_DISTRIBUTION_DEFAULT = 0, /* what OMP_DATA_DISTRIBUTION says: standard, fine, coarse or local; else
                                           standard */
-    CAUSEWAY_DISTRIBUTION_STANDARD, /* where it is touched first, as malloc() */
+    CAUSEWAY_DISTRIBUTION_STANDARD, /* first touch, as malloc() */
     CAUSEWAY_DISTRIBUTION_FINE, /* units (pages) round robin over all nodes: one allocation that many tasks share */
     CAUSEWAY_DISTRIBUTION_COARSE, /* whole allocations round robin: many allocations, each for few tasks */
     CAUSEWAY_DISTRIBUTION_LOCAL /* the node of the calling thread */
 } causeway_distribution;
 
-/* As malloc(); null with the cause kept if there is no memory. Distributed memory is zero, takes whole units, and is
- * bound before it is touched, without a change to any thread's policy. Only nodes with cores that this process may use
- * are taken. Release by causeway_free(). */
+/* As malloc(); null, with the cause in causeway_tasks_last_error(), if there is no memory. Distributed memory is zero,
+ * takes whole units, and is bound to nodes before it is touched; no thread's memory policy changes. Only nodes with
+ * cores that this process may use are taken. Release by causeway_free(). */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution distribution);
 
-/* `unit` is a multiple of the page; 0 takes a page. Units below 2 MiB keep huge pages off their allocation, larger ones
- * ask for them. */
+/* `unit` is in bytes, a multiple of the page; 0 takes a page. Units below 2 MiB forbid huge pages for their allocation,
+ * larger ones ask for them. */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
 /* A distribution of the program: returns the node of each unit, taken modulo `nodes`. It is called from any thread
@@ -61,8 +61,8 @@ typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t 
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
                                                    void* user);
 
-/* Memory of the functions above, or of malloc(). Null is allowed. Distributed memory that is free already, or an
- * address within it, is passed over, and causeway_tasks_last_error() says so. */
+/* Frees memory of the functions above, or of malloc(). Null is allowed. A second free, or an address inside distributed
+ * memory, is ignored, and causeway_tasks_last_error() says so. */
 CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
 /* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call. */
@@ -71,7 +71,7 @@ CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 /* Nodes that this process may use. */
 CAUSEWAY_TASKS_EXPORT unsigned causeway_node_count(void);
 
-/* Allocations that the system did not bind as asked, and left where they are touched first. */
+/* How many allocations the system did not bind as asked: their pages lie where they are touched first. */
 CAUSEWAY_TASKS_EXPORT uint64_t causeway_unbound_allocations(void);
 
 /* ---- Tasks ---- */
@@ -88,12 +88,12 @@ typedef enum causeway_task_policy {
                                            thieves */
 } causeway_task_policy;
 
-/* What a policy of the program is asked when a task becomes ready. */
+/* What a policy of the program knows of a task that becomes ready. */
 typedef struct causeway_deal {
     unsigned nodes;
     const uint64_t* bytes_on_node; /* of the task's regions */
     uint64_t bytes; /* their sum */
-    int most_used_node; /* of the region that is marked; -1 if it is none, or spread */
+    int most_used_node; /* of the region marked most_used; -1 if there is none, or it is spread */
     unsigned own_node; /* of the worker that asks */
 } causeway_deal;
 /* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread; does
@@ -102,10 +102,9 @@ typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
 
 typedef struct causeway_task_pool_options {
     causeway_task_policy policy;
-    unsigned threads; /* at work at once, callers included; 0 takes one for each core that the process is bound
-                        to */
+    unsigned threads; /* that run tasks at once, callers included; 0 takes one for each core that the process may use */
     int no_callers; /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
-    unsigned callers; /* threads of the program that take part at once, of `threads`; 0 takes one */
+    unsigned callers; /* how many of `threads` may be waiting threads of the program; 0 takes one */
     int unbound; /* not 0: threads may leave their node */
     causeway_deal_function deal; /* a policy of the program, in the place of `policy` */
     void* user; /* its first argument */
@@ -115,22 +114,22 @@ typedef struct causeway_task_pool_options {
 CAUSEWAY_TASKS_EXPORT int causeway_task_pool_create(const causeway_task_pool_options* options,
                                                     causeway_task_pool** pool);
 
-/* Tasks that run come to their end; those that wait end without running, and their groups fail. No other thread may be
- * in a call with this pool; null is allowed. */
+/* Destroys the pool. Running tasks finish; waiting ones are dropped, and their groups fail. No other thread may be in a
+ * call with this pool; null is allowed. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_pool_release(causeway_task_pool* pool);
 
 typedef struct causeway_task_statistics {
     uint64_t tasks; /* that ended */
     uint64_t dealt; /* into queues of nodes */
-    uint64_t stolen; /* within a node, or where there are no nodes to the policy */
+    uint64_t stolen; /* within a node, or under a policy without nodes */
     uint64_t stolen_far; /* from other nodes */
     unsigned threads;
 } causeway_task_statistics;
 CAUSEWAY_TASKS_EXPORT void causeway_task_pool_statistics(const causeway_task_pool* pool,
                                                          causeway_task_statistics* statistics);
 
-/* Tasks that are waited for together, and among which dependences hold. Lies where the program puts it, and stays
- * there. */
+/* Tasks that are waited for together, and that depend on each other by their regions. The program provides the memory;
+ * a group must not be moved or copied. */
 typedef struct causeway_task_group {
     uint64_t reserved[12];
 } causeway_task_group;
@@ -143,12 +142,12 @@ CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, 
  * cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
-/* Tasks of the group that have not started will not run. */
+/* Cancels the group: its tasks that have not started will not run. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group* group);
 /* For tasks that run long: not 0 if the group is cancelled. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_is_cancelled(const causeway_task_group* group);
 
-/* The group has been waited for, or never had a task. Its pool may be gone. */
+/* Ends the group, which has been waited for or never had a task. Its pool may be gone. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_release(causeway_task_group* group);
 
 typedef enum causeway_region_access {
@@ -174,7 +173,7 @@ typedef void (*causeway_task_function)(void* payload);
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 
-/* Not 0 in flags. */
+/* Bits of `flags`. */
 enum {
     CAUSEWAY_TASK_URGENT = 1, /* before those that are not */
     CAUSEWAY_TASK_HELD = 2 /* runs after causeway_task_let_go() only */
@@ -182,18 +181,18 @@ enum {
 
 typedef struct causeway_task causeway_task;
 
-/* Makes a task with room for a payload in it. Put the payload there, then submit or discard. Null, with the cause kept,
- * if there is no memory. */
+/* Makes a task with room for a payload of `bytes`. Put the payload there, then submit or discard the task. Null, with
+ * the cause in causeway_tasks_last_error(), if there is no memory. */
 CAUSEWAY_TASKS_EXPORT causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment,
                                                         void** payload);
 CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, causeway_task* task);
-/* If `function` will not be called, or this fails, `destroy` (may be null) gets the payload; what it throws fails the
- * group. The task then belongs to the library. Refused with the task as it was only if the task or the group is null,
- * or the group has no pool. */
+/* Gives the task to the library, even if this fails. If `function` will never be called, `destroy` (may be null) gets
+ * the payload; what it throws fails the group. Only if the task or the group is null, or the group has no pool, does
+ * the task stay the caller's. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
                                                causeway_task_function function, causeway_task_function destroy,
                                                const causeway_region* regions, size_t count, int flags);
-/* Once for each task that was submitted with CAUSEWAY_TASK_HELD. */
+/* Lets a task that was submitted with CAUSEWAY_TASK_HELD run. Call once for each. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task);
 
 #ifdef __cplusplus

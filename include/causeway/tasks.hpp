@@ -33,7 +33,7 @@ inline void check_tasks(int code) {
     if (code == CAUSEWAY_TASKS_OUT_OF_MEMORY) throw std::bad_alloc();
     if (code != CAUSEWAY_TASKS_SUCCESS) throw tasks_error(code);
 }
-/// Too many stay too many.
+/// The bytes of `count` values; the largest size if that overflows, which is then refused.
 template <class Value> std::size_t bytes_of(std::size_t count) {
     return count > std::size_t(-1) / sizeof(Value) ? std::size_t(-1) : count * sizeof(Value);
 }
@@ -72,7 +72,7 @@ template <class Value> causeway_region inout(Value* first, std::size_t count = 1
 template <class Value> causeway_region footprint(const Value* first, std::size_t count = 1) {
     return {first, detail::bytes_of<Value>(count), CAUSEWAY_REGION_FOOTPRINT, 0};
 }
-/// Of a task's regions, the one that it uses most.
+/// Marks the region of a task that it uses most.
 inline causeway_region most_used(causeway_region region) {
     region.most_used = 1;
     return region;
@@ -119,7 +119,7 @@ class task_group {
         spawn(std::forward<Work>(work), std::span<const causeway_region>(regions.begin(), regions.size()), flags);
     }
 
-    /// As spawn(), but the work waits for let_go(), too, which has to come once. Until then the handle is valid.
+    /// As spawn(), but the work also waits for let_go(), which must be called once. The handle is valid until then.
     template <class Work> [[nodiscard]] causeway_task* spawn_held(Work&& work,
                                                                   std::span<const causeway_region> regions = {}) {
         return submit(std::forward<Work>(work), regions, CAUSEWAY_TASK_HELD);

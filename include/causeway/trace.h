@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The timeline that the option `trace` asks for: what a program can add to it, and how its file is made whole. */
+/* The timeline of the option `trace`: adding a program's own commands and calls, and collecting what ranks recorded. */
 #ifndef CAUSEWAY_TRACE_H
 #define CAUSEWAY_TRACE_H
 
@@ -21,8 +21,8 @@ CAUSEWAY_EXPORT int causeway_trace_command(cl_event event, const char* name, cl_
                                            const cl_event* event_wait_list);
 
 /*
- * Shows what the host did between two moments of CLOCK_MONOTONIC, in nanoseconds: `name` on the lane `kind`, both
- * copied. `bytes` may be 0. Returns 1, or 0 if no timeline is recorded. Any thread; not from handlers of signals.
+ * Shows host code as a slice `name` on the lane `kind`, both copied, from `begin` to `end` (CLOCK_MONOTONIC, in
+ * nanoseconds). `bytes` may be 0. Returns 1, or 0 if no timeline is recorded. Any thread; not from signal handlers.
  * (`causeway trace` calls it for MPI calls and file accesses of a program.)
  */
 CAUSEWAY_EXPORT int causeway_trace_call(const char* kind, const char* name, unsigned long long begin,

@@ -16,16 +16,16 @@ extern "C" {
  * the option `tuner` at "auto" they are also kept for later ones, in causeway/tuner.json below $XDG_CACHE_HOME or
  * ~/.cache. A file that cannot be written gives a warning on standard error and no error.
  *
- * All may be called from any thread, block until they are done, and move data of their own only. They measure what they
- * find: transfers, kernels or programs that run meanwhile make the figures worse. Each returns CL_SUCCESS or an error
- * code, and then causeway_error_last_message() says why; what was measured before the failure is lost, what was known
- * stays. CL_INVALID_OPERATION: the option `tuner` is not "auto", or the process is ending.
+ * All may be called from any thread, block until they are done, and move data of their own only. Transfers, kernels or
+ * programs that run meanwhile make the figures worse. Each returns CL_SUCCESS or an error code, and then
+ * causeway_error_last_message() says why; what the failed call measured is lost, earlier figures stay.
+ * CL_INVALID_OPERATION: the option `tuner` is not "auto", or the process is ending.
  */
 
 /*
- * Measures copies into and out of the memory of the queue's device, and maps where its memory is the host's; takes 16
- * MiB of it for the time. The queue only names context and device: nothing is put into it. CL_INVALID_COMMAND_QUEUE, or
- * the code of an OpenCL call that failed. Less than a second.
+ * Measures copies into and out of the memory of the queue's device, and maps where its memory is the host's. Uses 16
+ * MiB of that memory meanwhile, and takes less than a second. The queue only names context and device: nothing is put
+ * into it. CL_INVALID_COMMAND_QUEUE, or the code of an OpenCL call that failed.
  */
 CAUSEWAY_EXPORT cl_int causeway_tune_device(cl_command_queue queue);
 
@@ -38,15 +38,16 @@ CAUSEWAY_EXPORT cl_int causeway_tune_device(cl_command_queue queue);
 CAUSEWAY_EXPORT cl_int causeway_tune_directory(const char* path);
 
 /*
- * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file" is the path of the file
- * that they are kept in or "", "problem" why what was measured could not be kept in it or "", "sizes" a list of
- * bytes, "stages" a list of objects with "place" (the resource), "operation", "seconds" (that one operation of each of
- * the sizes takes alone), "gap_at_once" (seconds that each of several takes at least), "bytes_per_second_at_once" and
+ * Writes all figures as JSON into `text` (at most `size` bytes, always terminated): "file", the path of the file that
+ * keeps them, or ""; "problem", why they could not be written there, or ""; "sizes", a list of bytes; "stages", a list
+ * of objects with "place" (the resource), "operation", "seconds" (of one operation alone, at each of the sizes),
+ * "gap_at_once" (the least seconds that each of several at once adds), "bytes_per_second_at_once" (of all together) and
  * "seen" (seconds since 1970). Returns the length of the whole text without its terminator, or -1.
  */
 CAUSEWAY_EXPORT long causeway_tuner_figures(char* text, size_t size);
 
-/* Forgets all figures and removes the file. CL_INVALID_OPERATION if that fails; then the process has forgotten them. */
+/* Forgets all figures and removes the file. CL_INVALID_OPERATION if the file stays; the process has forgotten them even
+ * then. */
 CAUSEWAY_EXPORT cl_int causeway_tuner_clear(void);
 
 #ifdef __cplusplus

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The routines of OpenACC 2.7, with those of version 3 that programs use, and acc_update_peer(). causeway-cc finds it.
- */
+/* The routines of OpenACC 2.7, those of version 3 that programs use, and acc_update_peer(). causeway-cc includes this
+ * header as <openacc.h>. */
 #ifndef CAUSEWAY_OPENACC_H
 #define CAUSEWAY_OPENACC_H
 

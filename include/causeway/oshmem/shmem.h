@@ -41,7 +41,7 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 #define _SHMEM_CMP_LT SHMEM_CMP_LT
 #define _SHMEM_CMP_LE SHMEM_CMP_LE
 
-/* Active-set collectives need none of these here. */
+/* Sizes of pSync and pWrk, which Causeway's active-set collectives do not use. */
 #define SHMEM_SYNC_VALUE 0L
 #define SHMEM_SYNC_SIZE 2
 #define SHMEM_BARRIER_SYNC_SIZE SHMEM_SYNC_SIZE
@@ -60,7 +60,7 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 #define _SHMEM_ALLTOALL_SYNC_SIZE SHMEM_SYNC_SIZE
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
-/* Types: NAME as in the functions' names, TYPE. Those of "own" lists are types of their own in C, for generic names. */
+/* Lists of types: NAME in function names, and TYPE. The OWN lists name each distinct C type once, for _Generic. */
 /* clang-format off */
 #define CAUSEWAY_SHMEM_OWN_TYPES(X)                                                                                                \
     X(float, float) X(double, double) X(longdouble, long double) X(char, char) X(schar, signed char) X(short, short)               \

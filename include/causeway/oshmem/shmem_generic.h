@@ -8,7 +8,7 @@
 #define CAUSEWAY_SHMEM_SECOND(...) CAUSEWAY_SHMEM_SECOND_(__VA_ARGS__, 0, 0)
 #define CAUSEWAY_SHMEM_SECOND_(first, second, ...) (second)
 
-/* What a call with a pointer to any other type comes to: it does not compile. */
+/* Selected for a pointer to any other type, so that the call does not compile. */
 struct causeway_shmem_no_such_type;
 extern struct causeway_shmem_no_such_type* causeway_shmem_no_such_type;
 
@@ -228,7 +228,7 @@ extern struct causeway_shmem_no_such_type* causeway_shmem_no_such_type;
 #define CAUSEWAY_SHMEM_ONLY_PROD_REDUCE(NAME, TYPE) TYPE *: shmem_##NAME##_prod_reduce,
 #define shmem_prod_reduce(...) CAUSEWAY_SHMEM_BY_SECOND(CAUSEWAY_SHMEM_SUM_OWN_TYPES, CAUSEWAY_SHMEM_ONLY_PROD_REDUCE, __VA_ARGS__)
 
-/* Of a team, or of an active set. */
+/* For a team, or for an active set. */
 #define shmem_sync(...) _Generic(CAUSEWAY_SHMEM_FIRST(__VA_ARGS__), shmem_team_t: shmem_team_sync, default: shmem_sync)(__VA_ARGS__)
 
 /* Names of OpenSHMEM before 1.4. */
@@ -257,7 +257,7 @@ extern struct causeway_shmem_no_such_type* causeway_shmem_no_such_type;
 #define CAUSEWAY_SHMEM_ONLY_ADD(NAME, TYPE) TYPE *: shmem_##NAME##_add,
 #define shmem_add(...) CAUSEWAY_SHMEM_BY_FIRST(CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES, CAUSEWAY_SHMEM_ONLY_ADD, __VA_ARGS__)
 
-/* Types of their own in C, each once. */
+/* Distinct C types, each once. */
 #define CAUSEWAY_SHMEM_REDUCE_BITS_OWN_TYPES(X)                                                                                    \
     X(uchar, unsigned char) X(ushort, unsigned short) X(uint, unsigned int) X(ulong, unsigned long) X(ulonglong, unsigned long long) \
     X(short, short) X(int, int) X(long, long) X(longlong, long long) X(int8, int8_t)

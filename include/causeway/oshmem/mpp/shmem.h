@@ -1,3 +1,3 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where programs of earlier versions look for it. */
+/* <mpp/shmem.h>, the header's name in earlier versions. */
 #include <shmem.h>
