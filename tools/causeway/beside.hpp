@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What lies beside the program, and programs that it starts.
+// Finds files installed with the program, and starts other programs.
 #pragma once
 
 #include <string>
@@ -9,17 +9,17 @@ namespace causeway_tool {
 
 /// bin/../share/causeway/`name`, in the build as when installed.
 std::string shared_file(const std::string& name);
-/// `name` beside libcauseway, wherever that was loaded from.
+/// `name` in the folder from which libcauseway was loaded.
 std::string library_file(const std::string& name);
 
-/// Starts the program and returns its exit status. Passes on signals that are sent to this process alone; ^C and the
-/// like reach the program by themselves. 128 and the signal's number if one ended it. With a message, 127 if there is
-/// no such program and 126 if it cannot be executed.
+/// Runs a program and returns its exit status: 128 + n if signal n ended it; 127 if there is no such program and 126 if
+/// it cannot be executed, with a message. Forwards signals sent to this process alone; ^C and the like reach the
+/// program directly.
 int run_and_wait(const std::vector<std::string>& words);
-/// Goes on as that program.
+/// Replaces this process by that program (exec).
 [[noreturn]] void become(const std::vector<std::string>& words);
-/// 0 if the program `name` can be started here, by its path or from PATH. Else says why not and returns what a shell
-/// would: 127 if there is none, 126 if it cannot be executed.
+/// 0 if `name`, a path or from PATH, can be started. Else prints why not and returns a shell's status: 127 not found,
+/// 126 not executable.
 int refusal_to_start(const std::string& name);
 
 } // namespace causeway_tool

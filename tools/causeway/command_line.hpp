@@ -14,8 +14,8 @@ struct command_line {
     std::vector<std::string> program; ///< a program and its words, untouched; empty for commands that start none
 };
 
-/// Behind a command of `app` that takes a program (prefix_command), the program begins at the first word that is no
-/// option, no option's value and no subcommand, or behind the first --.
+/// Splits `words`. After a command of `app` that takes a program (prefix_command), the program begins at the first word
+/// that is no option, option's value or subcommand, or after the first --.
 [[nodiscard]] command_line split(const CLI::App& app, const std::vector<std::string>& words);
 
 /// "--ranks": each option's long name.

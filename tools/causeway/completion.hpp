@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// `causeway completion`: what shells need to complete its words.
+// `causeway completion`: prints shell completion scripts.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -8,7 +8,7 @@
 
 namespace completion {
 
-/// Adds the subcommand, which knows those that `app` has when it runs.
+/// Adds the subcommand, which completes the subcommands that `app` has when it runs.
 std::function<int()> add_command(CLI::App& app);
 
 } // namespace completion

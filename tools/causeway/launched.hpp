@@ -12,10 +12,10 @@ namespace causeway_tool {
 /// How many ranks it started; 1 if none did.
 [[nodiscard]] int launched_ranks();
 
-/// From here on, all that is started is one job in a timeline, whatever launchers say. An earlier setting stays.
+/// Gives all processes started from now on one job name in timelines, whatever launchers say. Keeps an earlier name.
 void name_job();
 
-/// One of several ranks speaks: the first, or the only one.
+/// Whether this is the rank that prints: the first, or the only one.
 [[nodiscard]] bool is_first_rank();
 
 } // namespace causeway_tool

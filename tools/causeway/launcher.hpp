@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who starts the ranks of a job.
+// Finds the launcher that starts the ranks of a job.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the platform Causeway is, for programs that this one starts.
+// Finds the platform Causeway, for programs that this one starts.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// base/printable.hpp for the parts of the program whose headers have names of the library's.
+// base/printable.hpp, for parts of the program whose headers' names clash with the library's.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace causeway_tool {
 
-/// The text without what a terminal would obey, but for the characters of `kept`.
+/// The text without control characters that a terminal would act on, except those in `kept`.
 std::string printable(std::string_view text, std::string_view kept = "");
 
 } // namespace causeway_tool

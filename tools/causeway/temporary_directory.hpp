@@ -9,7 +9,7 @@
 
 namespace causeway_tool {
 
-/// TMPDIR, or the system's. Throws std::runtime_error, naming it, if there is no such directory.
+/// TMPDIR, else the system's default. Throws std::runtime_error, with its name, if there is no such directory.
 inline std::filesystem::path temporary_directory() {
     std::error_code failed;
     auto found = std::filesystem::temp_directory_path(failed);

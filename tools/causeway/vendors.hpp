@@ -11,11 +11,11 @@
 
 namespace causeway_tool {
 
-/// What it goes by: OCL_ICD_VENDORS, else its default folder.
+/// Where the loader looks: OCL_ICD_VENDORS, else its default folder.
 [[nodiscard]] std::string vendors_source();
 
-/// What a program is to find in its environment so that it sees the platform Causeway alone, and that one the drivers
-/// which the loader would have found: names and values. No value: the name is to be removed.
+/// Environment changes (name, value; no value: unset) by which a program sees only the platform Causeway, and the
+/// platform the drivers that the loader would have found.
 [[nodiscard]] std::vector<std::pair<std::string, std::optional<std::string>>> environment_of_platform_alone();
 
 /// The source, who names it, its implementations, and why those that cannot be loaded cannot.

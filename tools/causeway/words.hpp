@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Words that a user types: lists, sizes, files to be written, and the nearest right word for a wrong one.
+// Parsing of what a user types: sizes, files to be written, and suggestions for a wrong word.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,8 @@ std::string suggestion(std::string_view wrong, std::span<const std::string> know
 /// Bytes from "64", "64K", "1M", "2G"; `option` is for the message of a usage_error.
 std::size_t size_from(std::string_view text, std::string_view option);
 
-/// Throws usage_error if the file can be neither made nor written: before what takes long, and leaves it as it is.
-/// Empty: nothing.
+/// Throws usage_error if `file` can be neither created nor written, so that a long run does not fail at its end. Does
+/// not change it. Does nothing for an empty name.
 void check_writable(const std::filesystem::path& file);
 
 /// "8 B", "64 KiB", "1 GiB"

@@ -3,9 +3,9 @@
 
 namespace cc {
 
-/// True if the words are `causeway cc …`: they are a compiler's, and nobody here reads them.
+/// True for `causeway cc …`, whose arguments are the compiler's and are not parsed here.
 bool is_asked(int argc, char** argv);
-/// Goes on as causeway-cc. Returns only if that is not there: an exit status, after a message.
+/// Replaces this process by causeway-cc (exec). Returns only if that fails: an exit status, after a message.
 int become_compiler(int argc, char** argv);
 
 } // namespace cc

@@ -14,7 +14,7 @@ struct problem {
     std::string what, advice;
 };
 
-/// Of what `causeway info --json` prints.
+/// Problems found in `facts`, the output of `causeway info --json`.
 [[nodiscard]] std::vector<problem> problems_of(const nlohmann::json& facts);
 
 } // namespace info

@@ -8,7 +8,7 @@
 
 namespace info {
 
-/// Adds the subcommand; the function that it gives runs it and gives the exit status.
+/// Adds the subcommand; the result runs it and returns the exit status.
 std::function<int()> add_command(CLI::App& app);
 
 } // namespace info

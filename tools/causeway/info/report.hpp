@@ -10,7 +10,7 @@
 
 namespace info {
 
-/// All of it; what several ranks say alike stands there once.
+/// Prints all facts; what ranks have in common is printed once.
 void print(const nlohmann::json& facts);
 
 /// Every option of the ranks, its value, where that came from, and what it does.

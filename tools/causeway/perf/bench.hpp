@@ -67,8 +67,7 @@ class test_data {
 /// Throws wrong_data with the offset of the first byte of `found` that is not as `expected`.
 void verify_same(const void* found, const void* expected, std::size_t bytes);
 
-/// Memory of the ordinary kind, aligned to pages and padded to whole ones, touched once so that no run pays for its
-/// first use.
+/// Pageable memory, page-aligned, padded to whole pages, and touched once so that no run pays for page faults.
 class pageable_memory {
   public:
     static constexpr std::size_t page = 4096;
@@ -110,7 +109,7 @@ void wait_for_all(const std::vector<apps::event>& events);
 /// How `transfer` moved its bytes.
 used_plan plan_of(cl_event transfer);
 
-/// What the library says of its own use of direct links of `device`; waits until that has started.
+/// The library's text on its direct links of `device`; blocks until they have been set up.
 std::string words_on_links(cl_device_id device);
 
 /// An event that the program completes itself.

@@ -8,8 +8,7 @@
 
 namespace perf {
 
-/// Adds the subcommand to `app`. The function that is returned runs it, when `app` has parsed the arguments, and gives
-/// the exit status; it throws usage_error for what cannot be done.
+/// Adds the subcommand to `app`. The result runs it after parsing and returns the exit status, or throws usage_error.
 std::function<int()> add_command(CLI::App& app);
 
 } // namespace perf

@@ -13,7 +13,7 @@ namespace perf {
 
 using device_uuid = std::array<std::uint8_t, 16>;
 
-/// CL_DEVICE_UUID_KHR; zeros where the platform does not say.
+/// CL_DEVICE_UUID_KHR; zeros if not supported.
 [[nodiscard]] device_uuid uuid_of(cl_device_id device);
 
 /// Two GPUs that this process sees, and memory of each. CUDA is found at run time.
@@ -25,7 +25,7 @@ class direct_link {
     /// The same of one device alone, from one buffer to another. Null as above.
     [[nodiscard]] static std::unique_ptr<direct_link> within(const device_uuid& device, std::size_t bytes);
     virtual ~direct_link() = default;
-    /// From the first to the second; returns when it is over. Throws std::runtime_error.
+    /// Copies `bytes` from the first to the second. Blocks. Throws std::runtime_error.
     virtual void copy() = 0;
     virtual void copy_both_ways() = 0;
 };

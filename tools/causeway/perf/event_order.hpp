@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of a transfer that moves nothing: order among commands, and threads that sleep until their turn.
+// Fixed costs of a transfer: ordering among commands, and waking a sleeping thread.
 #pragma once
 
 #include "perf/bench.hpp"
@@ -15,8 +15,8 @@ namespace perf {
 /// MiB.
 constexpr std::size_t largest_shown_with_order = 16 * mib;
 
-/// Whatever thread carries out a command for a program, by standard OpenCL: it holds a queue by one user event and
-/// tells of the end by another. Here a thread that does not sleep sets both as soon as it sees them.
+/// Cost of a command that a thread carries out with standard OpenCL: one user event holds the queue, another reports
+/// the end. Here a polling thread sets both as soon as it sees them.
 class event_order {
   public:
     static constexpr const char*
@@ -66,7 +66,7 @@ class event_order {
     std::atomic<bool> m_is_there{false}, m_ends{false};
 };
 
-/// Whoever works along with a call slept before it.
+/// Cost of waking the thread that works along with a call.
 class sleeping_thread {
   public:
     static constexpr const char* how = "a thread that sleeps, from calling it until it runs";

@@ -19,7 +19,7 @@ namespace perf {
 /// One file, open as a stream, as a descriptor, and, where the file system can, as one for direct input and output.
 class bench_file {
   public:
-    /// A new file in `directory` that has no name any more, so that nothing is left behind however the program ends.
+    /// A new, already unlinked file in `directory`, so that nothing is left behind however the program ends.
     static bench_file make(const std::filesystem::path& directory);
     /// An existing file, to read.
     static bench_file open_existing(const std::filesystem::path& path);
@@ -52,8 +52,8 @@ class bench_file {
     int m_descriptor = -1, m_direct = -1;
 };
 
-/// Reads or writes blocks of a file with several threads, which stay: starting them is not part of the limit. What is
-/// only for one of them is done by the caller.
+/// Reads or writes blocks of a file with a pool of threads, started beforehand so that starting them is not part of the
+/// limit. The caller is one of them.
 class parallel_access {
   public:
     enum class direction { read, write };
@@ -66,7 +66,7 @@ class parallel_access {
     /// others: so which is faster has to be measured.
     enum class processors { any, own };
 
-    /// Where each thread is to have a processor of its own, there must be as many.
+    /// `processors::own` needs at least as many processors as threads.
     parallel_access(unsigned threads, std::size_t block_bytes, processors where = processors::any);
     ~parallel_access();
 

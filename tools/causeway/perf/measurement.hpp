@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways of doing one thing, and what their times say beside the limit of the machine.
+// Compares ways of doing one transfer with one another and with the machine's limit.
 #pragma once
 
 #include "common/statistics.hpp"
@@ -22,7 +22,7 @@ struct wrong_data : std::runtime_error {
 /// The role of a way: what users write by hand, ours, a part of the limit, or only shown.
 enum class role { naive, ours, limit, shown };
 
-/// How the limit follows from its parts: the slowest one, for what overlaps, or one after the other.
+/// How the limit follows from its parts: the slowest one if they overlap, else their sum.
 enum class limit_rule { slowest, sum };
 
 /// Strategy "auto" and block 0 leave the choice to the library.
@@ -31,7 +31,7 @@ struct forced_plan {
     std::size_t block_bytes = 0;
 };
 
-/// How a transfer moved its bytes, as it says itself.
+/// The plan by which a transfer moved its bytes, as it reports.
 struct used_plan {
     std::string strategy;
     std::size_t block_bytes = 0;
@@ -57,7 +57,7 @@ struct comparison {
     int in_a_row = 1; // a sample is the mean of so many runs of a way, behind one that does not count if it is more
                       // than one
 
-    /// A sample of `each`, in seconds.
+    /// Takes a sample of `each`, in seconds.
     [[nodiscard]] double sample(const way& each) const;
 
     /// Of several the fastest counts; those with a text of `how` are listed.
@@ -112,7 +112,7 @@ struct own_choice {
     [[nodiscard]] double over_best() const { return own.seconds.median / best.seconds.median; }
     /// At most 5 % slower, or within the other's quartiles.
     [[nodiscard]] bool is_as_good() const;
-    /// The other was the same, measured again: so much do these times scatter.
+    /// The best forced plan was the same one, so any difference is noise.
     [[nodiscard]] bool is_same_plan() const { return own.plan == best.plan; }
 };
 

@@ -17,7 +17,7 @@ class progress {
     void route(int part, int parts);
     void begin(const std::string& what);
     void round(int done, int of);
-    /// Takes the line away, so that the table can go on.
+    /// Erases the line, so that the table can continue.
     void clear();
 
   private:

@@ -13,8 +13,8 @@ namespace perf {
 class rank_pair {
   public:
     static constexpr int tag = 1;
-    /// Of the largest size, in each process: data, source, target, page-locked memory, three in ordinary memory,
-    /// staging, MPI.
+    /// Copies of a message that each process may hold: data, source, target, page-locked memory, three in ordinary
+    /// memory, staging, MPI.
     static constexpr std::size_t copies_held = 9;
 
     rank_pair(session& session, const bench_device& where, std::size_t bytes)
@@ -29,7 +29,8 @@ class rank_pair {
         int copies = where.host_memory ? 0 : 1;
         MPI_Allreduce(MPI_IN_PLACE, &copies, 1, MPI_INT, MPI_MAX, m_comm);
         m_copies_count = copies != 0;
-        // Devices with memory of their own are fast: large messages, too, are not to be measured by how they wake up.
+        // Devices with own memory are so fast that wake-up time would show even in large messages, so a warm-up
+        // precedes.
         m_is_warmed = m_copies_count && bytes >= mib;
         if (m_is_warmed) m_repeats = int(std::clamp<std::size_t>(gib / bytes, 1, 4));
         MPI_Comm node = MPI_COMM_NULL;
@@ -73,10 +74,10 @@ class rank_pair {
         return seconds;
     }
 
-    /// Takes the next windows: before whatever is checked.
+    /// Moves on to the next windows. Call before a run whose data is checked.
     void advance() { m_window += 2; }
 
-    /// Seconds of one way of a message that goes from rank 0 to rank 1 and another that comes back.
+    /// Half the seconds of a ping-pong between the ranks.
     template <class Send, class Receive> double there_and_back(Send send, Receive receive) {
         return repeated([&] {
                    if (m_rank == 0) {
@@ -90,8 +91,8 @@ class rank_pair {
                2;
     }
 
-    /// Seconds of `action`. Each call moves other bytes than the one before, so that a stale result is found at the
-    /// end.
+    /// Mean seconds of `action`, repeated back to back. Each call moves a new window, so that the check at the end
+    /// finds stale data.
     template <class Action> double repeated(Action action) {
         const auto next = [&] {
             advance();

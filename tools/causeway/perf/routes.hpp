@@ -10,7 +10,7 @@
 
 namespace perf {
 
-/// The devices that the user chose, and what the rank routes put where.
+/// The devices that the user chose.
 struct devices {
     std::vector<cl_device_id> of_platform; // of the chosen platform
     std::size_t chosen = 0;                // of them
@@ -31,11 +31,11 @@ struct route {
 
 std::span<const route> all_routes();
 
-/// The names of the routes for so many ranks that `wanted` asks for, all if it is empty. Throws usage_error for a
-/// word that is no route, and for one that needs another number of ranks: the message says how to run it.
+/// Names of the routes for this number of ranks that match `wanted`; all if it is empty. Throws usage_error for a word
+/// that is no route, or one for another number of ranks; the message says how to run it.
 std::vector<std::string> choose_routes(const std::vector<std::string>& wanted, int ranks);
 
-/// Of those for so many ranks, the few that a first look is for.
+/// The few routes for this number of ranks that give an overview.
 std::vector<std::string> first_routes(int ranks);
 
 /// Measures what the session wants, in the order of the table.

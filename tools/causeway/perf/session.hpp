@@ -7,7 +7,7 @@
 #include "perf/report.hpp"
 #include "perf/settings.hpp"
 
-// Raw MPI is part of the limit: no call of ours in its way.
+// Raw MPI is part of the limit, so MPI calls must not go through our macros.
 #define CAUSEWAY_NO_MPI_MACROS
 #include <CL/cl_data_transfer.h>
 
@@ -37,10 +37,10 @@ class session {
     std::vector<std::size_t> sizes(cl_device_id device, std::size_t copies, std::size_t least = 1,
                                    std::size_t most = 2047 * mib, std::size_t count = 1);
 
-    /// The library's choice first, then all that is forced for transfers of `bytes`.
+    /// Plans for transfers of `bytes`: the library's own choice first, then all forced ones.
     [[nodiscard]] std::vector<forced_plan> plans(std::size_t bytes) const;
 
-    /// Of the routes between devices.
+    /// Kind of buffers of the routes between devices.
     [[nodiscard]] buffer_kind buffers() const {
         return m_settings.in_windows ? buffer_kind::linked : buffer_kind::ordinary;
     }
@@ -48,7 +48,7 @@ class session {
     /// Adds a note, once.
     void note(const std::string& text);
 
-    /// For the progress only.
+    /// Updates the progress display only.
     void begin_route(const std::string& route);
 
     /// Runs every way once to warm up, then in rounds, each in another order. If the library has several ways, each way

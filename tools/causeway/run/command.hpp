@@ -10,8 +10,8 @@
 
 namespace run {
 
-/// Adds the subcommand. Returns a function that runs it once the arguments are parsed, with the words behind its own,
-/// and returns the exit status.
+/// Adds the subcommand. Returns a function that runs it after parsing, with the words after the subcommand's own, and
+/// returns the exit status.
 std::function<int(const std::vector<std::string>& program)> add_command(CLI::App& app);
 
 } // namespace run

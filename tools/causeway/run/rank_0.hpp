@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions that stand in front of a program's share: who calls, and what rank 0 has.
+// Shared by the functions that `causeway run` interposes: who calls, and what rank 0 answers.
 #pragma once
 
 #include <dlfcn.h>
@@ -11,7 +11,7 @@
 
 namespace causeway_run {
 
-/// The function that this library stands in front of.
+/// The interposed function of this name.
 template <class Function> Function* next(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
@@ -24,8 +24,8 @@ void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
 /// Where the library or executable that has the address begins; null if none has it.
 [[nodiscard]] const void* library_of(const void* address);
 
-/// Whether rank 0 answers: the caller is the program, in its first thread, and uses OpenCL. A shell that starts it
-/// does not. An interpreter's library and its extension modules are the program.
+/// Whether rank 0 answers a call: it comes from the program's first thread, and the process uses OpenCL (the shell that
+/// starts it does not). An interpreter's library and extension modules count as the program.
 [[nodiscard]] bool is_programs(const void* caller);
 /// The same, but where the C++ library calls, its caller counts: its streams are the program's, or those of drivers.
 /// Libraries by which programs keep their data count as well.
@@ -37,7 +37,7 @@ void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
 /// Nearest names of functions do not tell: most of those that wait are not exported. So do its modules for threads,
 /// which are Python themselves.
 [[nodiscard]] bool waits_in_python(const void* caller);
-/// The program has been told another time than its own clock's, which its waits have to know.
+/// Records that the program was given another time than its own clock's, so that its timed waits can correct for it.
 void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
 /// Whether main() runs: an allocator may ask for processors before that, where nobody can wait for other ranks.
 [[nodiscard]] bool has_begun();
@@ -49,15 +49,15 @@ void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);
 
 /// Whether this is rank 0, of a cluster. Joins it.
 [[nodiscard]] bool is_rank_0();
-/// The number of rank 0's process. It never changes, so the ranks need not ask at the same places: Python asks whenever
-/// it begins a thread, and how many it begins is chance.
+/// Process ID of rank 0. It never changes, so the ranks need not ask at the same places: Python asks whenever it begins
+/// a thread, and how many it begins is chance.
 [[nodiscard]] int first_process();
-/// The first of all ranks' codes that is not 0, when all have come here. Collective.
+/// Synchronises the ranks; returns the first code, in rank order, that is not 0. Collective.
 int agree(int code);
 inline void meet() { (void)agree(0); }
-/// What rank 0 has there comes to every rank. Collective.
+/// Broadcasts rank 0's `size` bytes at `data`. Collective.
 void take_of_rank_0(void* data, std::size_t size);
-/// What rank 0 reads there, on every rank. Collective.
+/// Rank 0 reads from `fd`; every rank gets its result. Collective.
 ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size);
 
 /// What a call has returned, errno, and the `size` bytes that it has filled if that is not negative: rank 0's on every

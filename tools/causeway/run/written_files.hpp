@@ -15,7 +15,7 @@
 
 namespace causeway_run {
 
-/// A path that means the same without the folder's descriptor.
+/// Resolves `path` against the folder descriptor.
 [[nodiscard]] std::string path_in(int folder, const char* path);
 
 /// Files are known by device and inode, and, as another node may not see a new file at once, by canonical path. Names

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the machine's memory gives: the limit beside which kernels and copies are shown.
+// Memory bandwidth of the machine: the limit that kernels and copies are compared with.
 #pragma once
 
 namespace study {

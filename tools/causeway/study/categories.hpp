@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The 16 kinds of OpenCL's functions by which a program's time is told.
+// The 16 categories of OpenCL functions into which a study divides a program's time.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What processes have left of themselves, as people ask about it.
+// Reads the files that studied processes left, and condenses them.
 #pragma once
 
 #include "study/bandwidth.hpp"

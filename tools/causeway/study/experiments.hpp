@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Does recorded launches again in other ways, within a budget of time.
+// Replays recorded launches in variants, within a time budget.
 #pragma once
 
 #include <nlohmann/json.hpp>

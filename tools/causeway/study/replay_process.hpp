@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that does a recorded launch again, so that what a variant breaks is broken there.
+// A child process that replays a recorded launch, so that a crash of a variant stays there.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@
 
 namespace study {
 
-/// What the driver is told by the environment.
+/// Environment variables that configure the driver.
 using knobs = std::vector<std::pair<std::string, std::string>>;
 
 class replay_process {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the best work-group size with few trials. Knows no device: who asks measures.
+// Searches for the best work-group size with few trials. Knows no device: the caller measures.
 #pragma once
 
 #include <cstddef>
@@ -26,10 +26,10 @@ class size_search {
     /// Begins with the program's own size, if it has one.
     size_search(size_limits limits, shape own);
 
-    /// The next size to try, by steps from the best that none were made from; none when nothing is left, or all trials
-    /// are spent.
+    /// The next size to try: a neighbour of the best size not yet expanded. None when nothing is left or all trials are
+    /// spent.
     [[nodiscard]] std::optional<shape> next();
-    /// Of the last one. Sizes that give wrong results, or fail, have none.
+    /// Reports the time of a tried size; none if it failed or gave wrong results.
     void tell(const shape& size, std::optional<double> seconds);
 
     /// Those with the shortest times, the best first.

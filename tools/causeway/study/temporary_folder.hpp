@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A folder that goes with its object.
+// A temporary folder, removed by its destructor.
 #pragma once
 
 #include "temporary_directory.hpp"

@@ -8,9 +8,8 @@
 
 namespace trace {
 
-/// Writes `path`: page.html with the timeline inside; needs nothing else, and no network.
-/// Of what lies between two times, in microseconds from the begin of the timeline, or of all. Throws
-/// std::runtime_error, also if no browser would open the page, or there is a file of its name that is none.
+/// Writes `page`: a self-contained page.html with the part of the timeline that lies in `between`. Throws
+/// std::runtime_error, also if the page is too large for browsers, or the file exists and is no page of ours.
 void write_page(const std::string& timeline, const std::string& page, const span& between);
 
 } // namespace trace

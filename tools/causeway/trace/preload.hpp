@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the functions have in common that `causeway trace` puts in front of OpenCL's.
+// Shared by the functions that `causeway trace` interposes before OpenCL's.
 #pragma once
 
 #undef CL_TARGET_OPENCL_VERSION
@@ -12,28 +12,28 @@
 
 namespace preload {
 
-/// The function that this library stands in front of, by its name; null if there is none.
+/// The interposed function of this name; null if there is none.
 void* next_function(const char* name);
 
 template <class Function> Function* next(const char* name) { return reinterpret_cast<Function*>(next_function(name)); }
 
-/// Whether to record a command that was enqueued from there. Not if libcauseway enqueued it, because its engine records
-/// its own, and not if there is no libcauseway.
+/// Whether to record a command enqueued from `caller`. False if libcauseway enqueued it, whose engine records its own
+/// commands, and if libcauseway is not loaded.
 bool is_watched(const void* caller);
 
-/// Whether a libcauseway is known that has a timeline. Brings none: any process loads this library.
+/// Whether a loaded libcauseway records a timeline. Does not load it, because every process gets this library.
 bool is_recording();
 bool is_of_library(const void* caller);
 /// Tells the timeline what the host did between two moments.
 void show_call(const char* kind, const char* name, unsigned long long begin, unsigned long long end,
                unsigned long long bytes);
 
-/// Tells the timeline of a command by its event; without a name it is called by its kind.
+/// Records a command by its event; a null name takes that of its command type.
 void show(cl_event event, const char* name, cl_uint count, const cl_event* list);
 
 void release(cl_event event);
 
-/// Enqueues by `call`, which takes the place for the event, and shows the command.
+/// Enqueues by `call(event out)` and records the command.
 template <class Call> cl_int watched(const void* caller, const char* name, cl_uint count, const cl_event* list,
                                      cl_event* wanted, Call call) {
     if (!is_watched(caller)) return call(wanted);
@@ -46,7 +46,7 @@ template <class Call> cl_int watched(const void* caller, const char* name, cl_ui
     return code;
 }
 
-/// A command with `before` in front of its wait list.
+/// As watched(), for a function that takes `before`, then a wait list and an event.
 template <class Function, class... Before> cl_int enqueue(const void* caller, Function* call, const char* name,
                                                           cl_uint count, const cl_event* list, cl_event* event,
                                                           Before... before) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A timeline as people ask about it: ranks, transfers, and what hid behind what.
+// A timeline read for queries: ranks, transfers, and how much of their time commands overlapped.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -24,10 +24,10 @@ struct transfer {
     double limit = 0;        ///< microseconds; 0: not known
     std::string strategy;
     std::string error;
-    std::string waits_for; ///< of one that had not ended when the timeline did; else empty
+    std::string waits_for; ///< for a transfer still pending at the end of the timeline; else empty
 };
 
-/// One program of a rank: mostly there is no other.
+/// One program of a rank, which usually runs only one.
 struct rank {
     int number = 0, ranks = 1;
     long process = 0;
@@ -41,23 +41,23 @@ struct rank {
 
 struct timeline {
     std::string job;
-    std::map<int, rank> ranks; ///< by the number that trace events call the process by
+    std::map<int, rank> ranks; ///< by the process number of the trace events
     span whole;                ///< from the begin of the first slice to the end of the last one
     nlohmann::json events;     ///< as they are in the file
 };
 
-/// What is wanted of a timeline: what lies, also in part, between two times, in microseconds from its begin. Events
-/// stay out of memory, of which they take ten times what they take in the file, if nobody wants them.
+/// What to read of a timeline: all that overlaps `between`, in microseconds from its begin, and the raw events only if
+/// wanted, because they take ten times their file size in memory.
 struct extract {
     bool with_events = false;
     span between{0, std::numeric_limits<double>::infinity()};
 };
 
-/// Takes in what killed ranks left. Throws std::runtime_error that says what is wrong with the file.
+/// First adds parts left by killed ranks. Throws std::runtime_error with what is wrong with the file.
 [[nodiscard]] timeline read_timeline(const std::string& path, const extract& wanted);
 
-/// Of the time in which transfers were under way, the share in which commands of the program were, too; negative if
-/// there is nothing to compare.
+/// Share of the transfers' time that overlapped commands of the program, 0 to 1; negative if there is nothing to
+/// compare.
 [[nodiscard]] double hidden_share(const rank& which);
 
 /// Each rank, each route over all ranks, and what was pending at the end.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts this process's instructions one by one, where no counter of the processor can be had.
+// Counts this process's instructions by single-stepping, where no hardware counter is available.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory between pages that nobody may touch: what a kernel does beyond its buffer ends the process, and is told.
+// Memory between guard pages: an access beyond the buffer is reported and ends the process.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A recorded launch, and how it is done again: on the driver itself, without the platform between.
+// Replays a recorded launch on the driver itself, without the platform.
 #pragma once
 
 #include "study/replay/guarded_memory.hpp"
