@@ -2,7 +2,7 @@
 // equations.h as the host compiles it: points side by side.
 #pragma once
 
-// One text for C and OpenCL C: what it compares and converts is what they do.
+// Shared by C and OpenCL C, so it compares and converts as both languages do: no warnings about that.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wold-style-cast"
 #include "bt_mz/equations.h"

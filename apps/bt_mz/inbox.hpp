@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric device memory that boundary values are put into. A process has one.
+// Symmetric device memory into which peers put boundary values. One per process.
 #pragma once
 
 #include "bt_mz/problem.hpp"
@@ -19,7 +19,7 @@ class inbox {
     inbox(const inbox&) = delete;
     inbox& operator=(const inbox&) = delete;
 
-    /// Where the values of one more step go. A neighbour is one step ahead at most: it puts into the other half then.
+    /// Begins a step; returns the half for its values. Double-buffered, because a neighbour may be one step ahead.
     double* begin_step() { return m_halves[m_steps++ % 2]; }
     double* half(int which) { return m_halves[which]; }
     /// Room for what this rank puts elsewhere, for who needs that in the heap.
@@ -27,7 +27,7 @@ class inbox {
     [[nodiscard]] std::size_t bytes() const { return m_bytes; } ///< of each of the three
     /// Of this step, here and on the peers: counts the values that have come in it and in steps 2, 4, ... before.
     std::uint64_t* signal() { return m_signals + (m_steps + 1) % 2; }
-    /// What it has if the values of this step have come.
+    /// Value of the signal once this step's values have come.
     [[nodiscard]] std::uint64_t all_arrived() const { return (m_steps + 1) / 2 * m_peers; }
 
   private:

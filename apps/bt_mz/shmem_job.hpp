@@ -6,7 +6,7 @@
 
 namespace bt_mz {
 
-/// Begins with the first one and ends with the last. Collective.
+/// OpenSHMEM starts with the first object and ends with the last. Collective.
 class shmem_job {
   public:
     explicit shmem_job(const exchange_plan& plan);

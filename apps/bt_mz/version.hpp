@@ -24,7 +24,7 @@ class version {
     /// Blocks until this rank's steps are done.
     virtual void finish() = 0;
     virtual std::vector<double> field() = 0;
-    /// The time in which this rank solved in the steps since reset(). May change the field.
+    /// Seconds that this rank spent solving since reset(). May change the field.
     virtual double solve_seconds() = 0;
     [[nodiscard]] virtual order order_of_values() const = 0;
 };

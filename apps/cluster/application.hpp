@@ -37,7 +37,7 @@ class application {
     application(const application&) = delete;
     application& operator=(const application&) = delete;
 
-    /// They stay where they are as long as this.
+    /// Options, whose values live as long as this object.
     [[nodiscard]] virtual std::vector<setting> settings() = 0;
     /// Makes the host's input, kernels and buffers. `devices` must stay. Throws std::invalid_argument for sizes that
     /// are too small for them.
@@ -67,7 +67,7 @@ std::unique_ptr<application> make_n_body();
 
 /// The same on every rank and machine: number `index` of sequence `sequence`, in [low, high).
 [[nodiscard]] float random_number(unsigned sequence, std::size_t index, float low, float high);
-/// `count` of them.
+/// The first `count` numbers of a sequence.
 [[nodiscard]] std::vector<float> random_numbers(unsigned sequence, std::size_t count, float low, float high);
 
 /// Looks for the worst of many comparisons, each in units of what the arithmetic explains.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// All devices of a platform, which share the work of a program.
+// Divides a program's work among all devices of a platform.
 #pragma once
 
 #include "common/opencl.hpp"

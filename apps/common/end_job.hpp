@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The end of all ranks, for a reason that one of them has printed.
+// Ends all ranks (MPI_Abort) after one has printed why.
 #pragma once
 
 #include <mpi.h>

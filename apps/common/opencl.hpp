@@ -40,7 +40,7 @@ cl_device_id device_of_another_platform(cl_device_id device, const std::string& 
 /// One of devices_of(). Throws if there are not so many: on this rank, that is, and no argument is wrong on the others.
 cl_device_id device_of(const std::string& platform_name, std::size_t index);
 
-/// What the device says of itself, where that is text.
+/// A text from clGetDeviceInfo.
 std::string device_text(cl_device_id device, cl_device_info what);
 std::string device_name(cl_device_id device);
 cl_device_type device_type(cl_device_id device);

@@ -31,7 +31,7 @@ using file = std::unique_ptr<std::FILE, file_closer>;
 /// "-" is standard input, or standard output where `mode` writes. Throws std::runtime_error.
 [[nodiscard]] file open_file(const std::string& path, const char* mode);
 
-/// The last line on standard error, if that is a terminal or `always`; gone when this is.
+/// A progress line on standard error, if that is a terminal or `always`; erased by the destructor.
 class progress_line {
   public:
     enum class when { on_terminals, always };

@@ -28,9 +28,9 @@ class problem {
     const float* prepare_table(int step);
     /// Adds what has nucleated and brings the population to every device. Collective.
     void begin_step(int step);
-    /// Coagulation by the coefficients in table(), behind `table_there` if that is an event.
+    /// Enqueues coagulation with the coefficients in table(), after the event `table_there` if not null.
     apps::event enqueue_coagulation(cl_event table_there = nullptr);
-    /// Brings what `coagulated` has computed together on rank 0. Collective.
+    /// Gathers the result of `coagulated` on rank 0. Collective.
     void end_step(cl_event coagulated);
 
     /// Rank 0: particles of each class.
@@ -40,7 +40,7 @@ class problem {
 
     [[nodiscard]] cl_mem table() const { return m_table.get(); }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
-    /// In order; the kernels'.
+    /// In-order queue of the kernels.
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
     [[nodiscard]] MPI_Comm communicator() const { return m_communicator; }
     [[nodiscard]] int rank() const { return m_rank; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that comes as slowly as a device computes on it, in chunks.
+// A file read in chunks, each as slow to read as it is to compute on.
 #pragma once
 
 #include "common/opencl.hpp"

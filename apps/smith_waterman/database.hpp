@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A database as the device wants it: chunks that are read as they are, sequences side by side.
+// A database in the device's layout: chunks of interleaved sequences, read without conversion.
 #pragma once
 
 #include "smith_waterman/scoring.hpp"
@@ -40,7 +40,7 @@ class database {
     [[nodiscard]] std::size_t most_groups() const;
     [[nodiscard]] std::string name_of(std::uint64_t sequence) const;
 
-    /// Asks the kernel to forget what it has of the database in memory.
+    /// Drops the database from the page cache.
     void leave_page_cache() const;
 
   private:

@@ -54,9 +54,9 @@ class problem {
     [[nodiscard]] parts wanted() const { return m_parts; }
     [[nodiscard]] cl_mem chunk_in(int slot) const { return m_slots[std::size_t(slot)].chunk.get(); }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
-    /// In order; the kernels' own.
+    /// In-order queue of the kernels.
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
-    /// In order; for whoever brings chunks.
+    /// In-order queue for copying chunks to the device.
     [[nodiscard]] cl_command_queue transfer_queue() const { return m_transfer_queue.get(); }
     /// Cells of the whole search.
     [[nodiscard]] double cells() const;

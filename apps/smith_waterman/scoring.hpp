@@ -14,7 +14,7 @@ constexpr std::string_view alphabet = "ARNDCQEGHILKMFPSTWYVBZX*";
 /// A row of the matrix, and a residue that no sequence has: behind the end of one that is shorter than its neighbours.
 constexpr int codes = 32;
 constexpr std::uint8_t padding = codes - 1;
-/// Less than any alignment can afford.
+/// Stands for minus infinity: lower than any score.
 constexpr int padding_score = -100;
 
 /// A gap of n residues costs open + n * extend, as in BLAST.

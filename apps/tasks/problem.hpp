@@ -11,7 +11,7 @@
 
 namespace task_problems {
 
-/// Distributed memory that is given back.
+/// Owns distributed memory.
 template <class Value> class block {
   public:
     block(std::size_t count, causeway_distribution how)

@@ -55,7 +55,7 @@ struct film_sum {
     std::uint64_t frames = 0, bytes = 0;
     std::uint64_t sum = 0; ///< of all bytes, in their order
 };
-/// Reads a film to its end.
+/// Reads a film to its end and sums it up.
 film_sum sum_film(std::FILE* from, const std::string& name);
 
 } // namespace video

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a kernel stands in its source, and whether its work-items may be put into one another.
+// Finds a kernel in its source, and decides whether its work-items may be merged (coarsened).
 #pragma once
 
 #include <cstddef>
@@ -26,9 +26,8 @@ struct kernel_text {
     std::vector<std::string> arguments; ///< names of its parameters
 };
 
-/// Finds the definition of `kernel`. `options` are those of the build: macros, folders, the language's version. Throws
-/// refusal for a kernel whose work-items know of their group or wait for each other, and for source that Clang does not
-/// take.
+/// Finds the definition of `kernel`. `options` are the build options. Throws refusal for a kernel that uses group
+/// functions, local memory or barriers, and for source that Clang does not accept.
 [[nodiscard]] kernel_text find_kernel(const std::string& file, const std::string& source, const std::string& kernel,
                                       const std::vector<std::string>& options);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// The directive `atomic`: which lvalue of its statement is the one that all threads share.
+// The directive `atomic`: finds the shared lvalue in its statement.
 #pragma once
 #include "construct.hpp"
 
 namespace directive {
 
-/// The lvalue that is read, written or updated at once; nullptr where the statement is none of OpenACC's forms.
+/// The lvalue that is read, written or updated atomically; nullptr if the statement has none of OpenACC's forms.
 const clang::Expr* atomic_operand(const unit& unit, const found_directive& of);
 
 /// True if the two are spelled alike.

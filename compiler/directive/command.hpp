@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Programs that the driver runs, and files that it makes for them.
+// Child processes of the compiler driver, and their temporary files.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,10 +9,10 @@ namespace directive {
 /// Runs `arguments` and waits for it. Its exit status; 127 if it could not be started. With `output`, what it prints
 /// goes there.
 int run(const std::vector<std::string>& arguments, std::string* output = nullptr);
-/// Becomes the program. Returns only if it could not be started.
+/// Replaces this process by the program (exec). Returns only if that fails.
 int become(const std::vector<std::string>& arguments);
 
-/// A folder that is gone, with what is in it, when this object is.
+/// A temporary folder, removed with its contents by the destructor.
 class scratch_folder {
   public:
     scratch_folder();

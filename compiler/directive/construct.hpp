@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finds directives in Clang's tree, and what statements and expressions are about.
+// Finds directives in Clang's syntax tree, and the variables that statements and expressions use.
 #pragma once
 #include "directive.hpp"
 
@@ -58,7 +58,7 @@ struct access {
 /// All uses in `statement`, nested directives' clauses left out.
 std::vector<access> accesses_in(const clang::Stmt* statement);
 
-/// Which variables the pointers of a region may point into, by what it assigns to them. Built of its whole text.
+/// Points-to sets of a region's pointers, from all its assignments, whatever their order.
 class pointees {
   public:
     explicit pointees(const clang::Stmt* region);
@@ -69,7 +69,7 @@ class pointees {
     std::map<const clang::VarDecl*, std::set<const clang::VarDecl*>> m_direct;
 };
 
-/// A variable at file scope that a function uses, or one that it calls.
+/// A file-scope variable used by a function or by one that it calls.
 struct global_use {
     const clang::VarDecl* variable;
     bool reads, writes;

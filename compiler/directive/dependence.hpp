@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A simple dependence test for loops of which nobody has said that they are independent.
+// A simple dependence test, for loops without an `independent` clause.
 #pragma once
 #include "loop_tree.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which elements of a pointer a region uses, where its loops say so: what a program without a data clause leaves to us.
+// Infers from loop bounds which elements of a pointer a region uses, where the program has no data clause.
 #pragma once
 #include "construct.hpp"
 

@@ -10,7 +10,7 @@ namespace directive {
 
 class host_rewriter {
   public:
-    /// `report` gets a line for each loop and clause if there is one.
+    /// If not null, `report` gets a line for each loop and clause.
     host_rewriter(const unit& unit, std::string text, std::string* report);
 
     /// Rewrites the body of a function.
@@ -42,7 +42,7 @@ class host_rewriter {
     std::string copies_between_devices();
     /// From here to the end of the block.
     void declared_here(const found_directive& of);
-    /// All over the program: what tells the run time so before main().
+    /// File-scope code that registers `declare` data with the run time before main().
     std::string declared_variables();
 
     std::string clauses(const found_directive& of);

@@ -10,7 +10,7 @@
 
 namespace directive {
 
-/// `for (variable = first; variable < last; variable += step)` and its kin.
+/// A counted loop: `for (variable = first; variable < last; variable += step)` or a like form.
 struct counted_loop {
     const clang::ForStmt* loop = nullptr;
     const clang::VarDecl* variable = nullptr;
@@ -21,7 +21,7 @@ struct counted_loop {
     const clang::Expr* step = nullptr; // nothing: 1
     bool down = false;
 };
-/// `why` says what keeps a loop from being one that counts.
+/// On failure `why` says why the loop is not a counted one.
 std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
 
 /// The statement of a loop's body that leaves the loop, if there is one. `inside`: within another loop or `switch`.

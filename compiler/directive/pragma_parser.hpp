@@ -15,7 +15,8 @@ inline constexpr const char* call_name = "__acc_directive";
 /// The pragma's name in the copy that Clang reads: as long as `acc`, for which Clang has a handler of its own.
 inline constexpr const char* pragma_name = "Acc";
 
-/// Adds the reader of directives to `preprocessor`. `pragmas` gets them in the order of their numbers.
+/// Registers the pragma handler with `preprocessor`. Directives are appended to `pragmas`, whose indices are their
+/// numbers.
 void add_pragma_reader(clang::Preprocessor& preprocessor, std::deque<pragma>& pragmas);
 
 /// Renames `#pragma acc` lines for the reader. Offsets in the text stay as they are.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a compute construct takes from around it, and by which rule: clauses, clauses of data constructs around it, and
-// the implicit attributes of OpenACC 2.7, section 2.5.2 and 2.6.
+// Data attributes of the variables that a compute construct uses: from its clauses, from data constructs around it,
+// else implicit (OpenACC 2.7, sections 2.5.2 and 2.6).
 #pragma once
 #include "loop_tree.hpp"
 
@@ -57,7 +57,7 @@ struct region {
     }
 };
 
-/// Reads clauses and body. Says what is wrong as diagnostics.
+/// Analyses clauses and body; reports errors as Clang diagnostics.
 region analyse(const unit& unit, const found_directive& of, const loop_tree& tree,
                const std::vector<visible_data>& visible);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One preprocessed source to host C with its kernels in it.
+// Translates one preprocessed source to host C with embedded kernels.
 #pragma once
 #include <string>
 #include <vector>

@@ -8,7 +8,7 @@
 
 namespace directive {
 
-/// What the writers of kernels say of a construct that they cannot write: it ends the region's translation.
+/// Thrown for a construct that kernels cannot have; ends the region's translation.
 struct unsupported {
     clang::SourceLocation location;
     std::string what;
@@ -34,7 +34,7 @@ class type_printer {
     std::string record(const clang::RecordDecl* record, clang::SourceLocation location);
 };
 
-/// An identifier that OpenCL C does not have for itself.
+/// An identifier that is not reserved in OpenCL C.
 std::string identifier(const std::string& name);
 /// One without a name, a structure whose members are the outer one's, has one in kernels.
 std::string member_name(const clang::ValueDecl* member);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Iterations run ahead of a long loop, until its stores begin at a cache line: section 4 of the paper.
+// Loop peeling: runs iterations ahead of a long loop until its stores are aligned to a cache line (section 4 of the
+// paper).
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>

@@ -7,7 +7,7 @@
 
 namespace causeway::simd {
 
-/// Runs just before full unrolling; full_vectors takes the marks off again.
+/// Runs just before full unrolling; the pass in full_vectors.hpp removes its marks.
 struct kept_loops : llvm::PassInfoMixin<kept_loops> {
     llvm::PreservedAnalyses run(llvm::Loop& loop, llvm::LoopAnalysisManager& manager,
                                 llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater);

@@ -20,7 +20,7 @@ void remove_property(llvm::Loop& loop, llvm::StringRef name);
 /// Asks the loop vectoriser for steps of so many vectors of `width` lanes, and, where `masked` is true, for masks in
 /// all of them instead of a scalar remainder.
 void force_width(llvm::Loop& loop, unsigned width, unsigned vectors, bool masked);
-/// Takes back what force_width() asked for; whatever still asks, the compiler warns of.
+/// Removes what force_width() set, because the compiler warns of vectorisation that was requested but not done.
 void unforce_width(llvm::Loop& loop);
 
 } // namespace causeway::simd

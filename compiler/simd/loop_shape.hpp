@@ -13,7 +13,7 @@ class TargetTransformInfo;
 namespace causeway::simd {
 
 struct loop_shape {
-    /// Null if nothing speaks against masked lanes; else the first thing that does, as the end of a sentence.
+    /// First reason against masked lanes, as the end of a sentence; null if there is none.
     const char* why_not = nullptr;
     /// Lanes of the widest element in a register that the target prefers.
     unsigned lanes = 0;
@@ -25,7 +25,7 @@ struct loop_shape {
     bool in_place = false;  // an array is read and written
 };
 
-/// Looks at the instructions alone: whether iterations depend on each other by memory remains to be asked.
+/// Looks at instructions only; the caller must still check memory dependences between iterations.
 loop_shape examine(llvm::Loop& loop, llvm::ScalarEvolution& evolution, llvm::DominatorTree& dominators,
                    const llvm::TargetTransformInfo& target);
 

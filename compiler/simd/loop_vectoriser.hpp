@@ -16,8 +16,8 @@ class loop_vectoriser {
 
     /// Brings the loop into the form that the vectoriser expects.
     void prepare(llvm::Loop& loop);
-    /// Lets the compiler decide, but for the vector epilogue of its own that follows long vectors, which is optional.
-    /// True if it made a vector loop; `loop` is then the scalar remainder.
+    /// Vectorises as the compiler decides; its own vector epilogue after long vectors is optional. True if it made a
+    /// vector loop; `loop` is then the scalar remainder.
     bool vectorise(llvm::Loop& loop, epilogue rest);
     /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it
     /// was.

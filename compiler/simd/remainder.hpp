@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the vectoriser left as a scalar loop, made ready to be vectorised itself.
+// Prepares the scalar remainder of a vectorised loop for vectorisation.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
