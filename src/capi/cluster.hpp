@@ -15,8 +15,8 @@ using namespace core;
 
 /// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Once.
 void end_messages();
-/// After that, where MPI is about to end on all ranks: waits until others have come so far, too, and ends the job if
-/// their programs have parted. Once.
+/// Call once after end_messages(), when MPI is about to end on all ranks: waits for the other ranks, and ends the job
+/// if their programs have diverged.
 void hear_last_messages();
 
 /// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else
@@ -24,7 +24,7 @@ void hear_last_messages();
 [[nodiscard]] const cluster_calls* cluster_of(cl_command_queue queue);
 [[nodiscard]] const cluster_calls* cluster_of(cl_event event);
 
-/// The number of rank 0 of the cluster, on every rank. Collective.
+/// Returns rank 0's value of `own` on every rank. Collective.
 [[nodiscard]] std::int64_t first_ranks(std::int64_t own);
 
 struct buffer_use {
@@ -35,9 +35,8 @@ struct buffer_use {
 /// Enqueues a command on the driver's queue and buffers.
 using driver_command = std::function<cl_int(cl_command_queue, cl_mem const*, const event_arguments&)>;
 
-/// Enqueues a command on a queue of a cluster, with its arguments checked: every rank follows it, and one calls
-/// `issue`, later perhaps. That is the rank of the queue's device, or `on_rank`, which the context has to have a device
-/// of.
+/// Enqueues a command, whose arguments are checked, on a queue of a cluster. Every rank follows it; the rank of the
+/// queue's device, or `on_rank`, of which the context has a device, calls `issue`, perhaps later.
 [[nodiscard]] cl_int enqueue_in_cluster(const cluster_calls& platform, cl_command_type type, cl_command_queue queue,
                                         const std::vector<buffer_use>& uses, cl_bool blocking,
                                         const event_arguments& events, driver_command issue, int on_rank = -1);

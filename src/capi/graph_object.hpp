@@ -29,7 +29,7 @@ inline void require(const void* pointer, const char* what) {
     if (pointer == nullptr) refuse(std::string(what) + " is null");
 }
 
-/// Calls `action` with the graph that a call is about.
+/// Calls `action` with `graph` inside guard(); refuses a null `graph`.
 template <class Action> cl_int with(causeway_graph* graph, Action action) {
     return guard([&] {
         require(graph, "the graph");

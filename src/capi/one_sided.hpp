@@ -16,7 +16,7 @@ namespace causeway::capi {
 
 using namespace core;
 
-/// What each of them begins with.
+/// The queue and heap that every one-sided command checks first.
 struct checked_command {
     checked_queue queue;
     std::shared_ptr<symmetric_heap> heap;

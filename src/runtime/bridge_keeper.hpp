@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The bridge of the process: begun once a program moves large pieces between GPUs, in a thread of its own.
+// Starts the process's bridge, in a thread of its own, once a program moves large pieces between GPUs.
 #pragma once
 
 #include "bridge/windows.hpp"
@@ -30,16 +30,16 @@ class bridge_keeper {
     void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
     /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
-    /// Transfers do not take the links, for this reason, which the state reports from now on. Any thread.
+    /// Transfers do not use the links: state() reports `why` from now on. Any thread.
     void tell(const std::string& why, bridge::given_up how_long);
-    /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not take it; or why there is none. Any thread.
+    /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not use it; or "none: " and why. Any thread.
     [[nodiscard]] std::string state() const;
-    /// Waits for the thread, which begins nothing more, because drivers shut down with the process. If the bridge is
-    /// wanted again, it starts anew. Call without the enqueue mutex.
+    /// Ends the thread and waits for it, because drivers shut down with the process. A later wanted() starts the bridge
+    /// anew. Call without the enqueue mutex.
     void end();
 
   private:
-    /// `one` is of one of them.
+    /// `one` is the facts of one of `devices`.
     void begin(std::vector<bridge::device_uuid> devices, const cl::device_facts& one);
     void say(const std::string& state);
     /// Call with m_mutex held.
@@ -48,7 +48,7 @@ class bridge_keeper {
 
     runtime& m_process;
     bool m_is_begun = false; // guarded by the enqueue mutex
-    bool m_is_late = false; // as well: nobody waits for it again
+    bool m_is_late = false; // guarded by the enqueue mutex: a wait has timed out, nobody waits again
     bool m_was_stopped = false; // written by the thread
     mutable std::mutex m_mutex; // guards the next three
     std::string m_state = "none: not wanted yet";

@@ -13,19 +13,19 @@
 
 namespace causeway::core {
 
-/// Of one transfer. Callbacks run one after the other in a thread of their own, which may call anything. Any thread.
+/// The callbacks of one transfer. All callbacks of the process run one after the other in one thread of the library,
+/// and may call anything. Functions: any thread.
 class end_callbacks {
   public:
     using function = void(CL_CALLBACK*)(cl_event event, cl_int status, void* user_data);
 
-    /// Called once; soon if the transfer is over. Keeps a reference to the event until then. Throws
-    /// transfer_error(invalid_operation) once the process is ending, out_of_resources without the thread.
+    /// Has `callback` called once; soon if the transfer is over. Keeps a reference to the event until then. Throws
+    /// transfer_error: invalid_operation once the process is ending, out_of_resources if the thread cannot start.
     void add(cl_event event, function callback, void* user_data);
-    /// Once: CL_COMPLETE or why it failed.
+    /// Call once: the transfer is over, with CL_COMPLETE or why it failed.
     void over(cl_int status);
 
-    /// The process ends: waits until those that are due have been called, or for `limit`; no more are called
-    /// afterwards.
+    /// The process ends: waits until all due callbacks have returned, at most for `limit`. None is called afterwards.
     static void end(std::chrono::milliseconds limit);
 
   private:

@@ -37,8 +37,7 @@ struct checked_queue {
 void check_access(const endpoints::buffer_location& location, host_access access);
 void check_range(const endpoints::buffer_location& location, size_t offset, size_t bytes);
 
-/// Whether `bytes` of the buffer are faster through the host's memory. Larger transfers of buffers that a direct link
-/// reaches take the link.
+/// Whether a transfer of `bytes` of the buffer is faster through host memory than over a direct link.
 [[nodiscard]] bool is_best_by_host(const endpoints::buffer_location& location, size_t bytes);
 
 /// Throws for a list that does not fit its count, or events of other contexts than the given ones.
@@ -51,16 +50,16 @@ void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t seco
 /// Everything checked, ready to go.
 struct new_command {
     cl_command_type type = 0;
-    std::vector<checked_queue> queues; ///< the first is its own
+    std::vector<checked_queue> queues; ///< in whose order it takes part; the first is the command's own
     std::vector<std::unique_ptr<transfer::flow>> flows;
     std::shared_ptr<endpoints::matched_envelope> envelope;
-    /// Of the ends that are a device's: the source's in the last of the queues, the target's in the first.
+    /// Orders of the ends on a device: the source's in the last queue, the target's in the first. Null: no such end.
     endpoints::device_order source_order, target_order;
-    bool is_one_copy = false; ///< for each of these ends, by the rules, if it is as small as that
-    bool is_in_queues = true; ///< takes part in their order; else its wait list alone says when
-    cl_event* source_event = nullptr; ///< gets an event of the last queue's context, for who is not in that queue
+    bool is_one_copy = false; ///< if small enough, each of these ends moves by a single copy
+    bool is_in_queues = true; ///< false: it waits for its wait list only, not for its queues
+    cl_event* source_event = nullptr; ///< gets an event of the last queue's context, which tells of the end there
     bool needs_mpi = false;
-    bool crosses_devices = false; ///< in this process
+    bool crosses_devices = false; ///< moves between two devices of this process
 };
 
 /// Enqueues; waits if `blocking`. Returns the status of a blocking command, else CL_SUCCESS.

@@ -28,7 +28,7 @@ class figure_keeper {
 
     [[nodiscard]] transfer::tuner& figures() { return m_figures; }
     [[nodiscard]] const transfer::figures_file& file() const { return m_file; }
-    /// Why the file does not have the figures that were to be written last, or an empty text. Any thread.
+    /// Why the last write of the file failed; empty if it did not. Any thread.
     [[nodiscard]] std::string problem();
 
     /// A transfer of `bytes` was enqueued on a device. Once there have been many the device is measured, in a thread of
@@ -41,16 +41,16 @@ class figure_keeper {
     /// Throws transfer_error(invalid_operation) if nothing may be measured.
     void require_automatic() const;
 
-    /// Ends measuring with the transfer under way. Does not wait for it.
+    /// Ends measuring after its transfer under way. Does not wait for that.
     void give_up();
-    /// Waits for that, but not for ever: a driver may keep the thread.
+    /// Waits for the end of measuring, but not for ever: a driver may hold the thread.
     void end();
 
   private:
     struct device_use {
         cl_device_id device;
         std::size_t transfers = 0, bytes = 0;
-        bool is_settled = false; // known, or begun
+        bool is_settled = false; // its figures are known, or being measured
     };
     void count(cl_context context, cl_device_id device, std::size_t bytes);
     /// False if another device is being measured.

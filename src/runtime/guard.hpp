@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C boundary: exceptions become codes, their texts stay for the asking thread.
+// The C boundary: turns exceptions into codes, and keeps their texts for the calling thread.
 #pragma once
 
 #include "base/error.hpp"

@@ -21,7 +21,7 @@ namespace causeway::core {
 
 class runtime;
 
-/// What a PE tells of the window that its heap lies in.
+/// What a PE tells the others of the window that its heap lies in.
 struct heap_window {
     comm::socket_key post;
     std::uint64_t key = 0;
@@ -53,7 +53,7 @@ class heap_link {
     /// The device that copies.
     [[nodiscard]] const bridge::device_uuid& device() const { return m_own->device(); }
     [[nodiscard]] runtime& process() const { return m_process; }
-    /// From now on it reaches nobody if the links have been given up. Engine's thread.
+    /// Call after a failure, on the engine's thread: if links were given up, reaches() is false from now on.
     void look_after_failure();
 
   private:

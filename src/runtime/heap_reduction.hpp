@@ -18,12 +18,12 @@ struct reduced_slice {
     std::size_t element_bytes = 0, count = 0;
 };
 
-/// Brings the slices of all PEs into the device's memory, as much at a time as fits. The device combines them in the
-/// order of the PEs. Made by the caller's thread, used by the engine's.
+/// Copies the slices of all PEs to the device, part by part as memory allows, and combines them there in the order of
+/// the PEs. Constructed on the caller's thread, then used on the engine's.
 class heap_reduction final : private transfer::step_owner, public std::enable_shared_from_this<heap_reduction> {
   public:
-    /// `type` and `combine`, which makes an element of `a` and `b`, are OpenCL C. Where the device cannot, start() says
-    /// so: the other PEs wait for this one.
+    /// `type`, and `combine`, an expression of elements `a` and `b`, are OpenCL C. If the device cannot compile them,
+    /// only start() fails, because the other PEs wait for this one.
     heap_reduction(std::shared_ptr<symmetric_heap> heap, const reduced_slice& slice, const std::string& type,
                    const std::string& combine);
     ~heap_reduction();

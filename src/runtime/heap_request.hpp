@@ -12,7 +12,7 @@
 
 namespace causeway::core {
 
-/// One request to a PE, which also ends when that one is gone. Engine's thread only.
+/// One request to another PE. It fails when that PE is gone. Engine's thread only.
 class heap_request final : private endpoints::heap_waiter {
   public:
     explicit heap_request(std::shared_ptr<heap_server> by) : m_server(std::move(by)) {}
@@ -41,7 +41,7 @@ class heap_request final : private endpoints::heap_waiter {
     bool m_is_waiting = false;
 };
 
-/// Whether it takes a turn in the order of the heap's operations. A part of a command that has had its turn does not.
+/// Whether an endpoint takes a turn in operation_order. Parts of a command that has its turn already do not.
 enum class in_order { yes, no };
 
 /// The flows of a put or get of PE `where.pe`, whose own end is `own`.

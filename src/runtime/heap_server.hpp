@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One-sided commands by messages: the target's engine serves them, where the initiator cannot write the heap itself.
+// One-sided commands by messages: the target's engine serves them where the initiator cannot reach the heap itself.
 #pragma once
 
 #include "comm/port.hpp"
@@ -25,7 +25,7 @@ namespace causeway::core {
 
 class runtime;
 
-/// What one PE asks another one for, and the answer. Between equal builds on machines alike.
+/// A request of one PE to another, or the answer. Sent as it lies in memory: both run the same build on like machines.
 struct heap_message {
     /// `write_back` and `reload` move the values of a range's kept words to the device's memory, or from there.
     /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered.
@@ -35,7 +35,7 @@ struct heap_message {
     std::uint64_t number = 0; ///< of the request, at its initiator
     std::uint64_t offset = 0, bytes = 0;
     std::uint64_t is_box = 0, region[3] = {}, row_pitch = 0, slice_pitch = 0;
-    std::uint32_t has_word = 0, operation = 0; ///< a signal behind a put, or an atomic; of that: keep it from now on
+    std::uint32_t has_word = 0, operation = 0; ///< of a put: it has a signal; of an atomic: keep the word from now on
     std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;
     std::uint64_t value = 0; ///< what was in the word before; of an arrival its number, with the two below
     std::uint64_t purpose = 0, brought = 0;
@@ -59,7 +59,7 @@ struct heap_message {
 /// new_tag().
 class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
   public:
-    /// `memory` is the heap's, if the host may work in it; else `device` is.
+    /// `memory` is the heap if the host reaches it; else null, and `device` is the heap.
     heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::buffer_location device,
                 std::byte* memory);
     ~heap_server();
@@ -68,7 +68,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// Tells the others that this PE has left.
     void stop();
 
-    /// Any thread: for one request with bytes.
+    /// Any thread. The tag for the message with the bytes of one request.
     [[nodiscard]] std::uint32_t new_tag() { return m_next_tag++ % most_tags + 2; }
 
     [[nodiscard]] int space() const { return m_space; }
@@ -76,34 +76,34 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     [[nodiscard]] bool has_host_memory() const { return m_memory != nullptr; }
 
     using answered = std::function<void(const failure& error, std::uint64_t before)>;
-    /// The number by which the asker may forget it.
+    /// Sends `request`, and calls `then` with the answer. Returns a number for forget().
     std::uint64_t ask(int pe, heap_message request, answered then);
     void forget(std::uint64_t number) { m_asked.erase(number); }
     void withdraw(int pe, std::uint64_t number) { send(pe, {.what = heap_message::kind::withdraw, .number = number}); }
 
     using ended = std::function<void(const failure& error)>;
-    /// Bytes of the heap of `pe` to `target`, for a command whose turn it is already.
+    /// Copies `bytes` of another PE's heap to `target`, for a command that has its turn already.
     void bring(const endpoints::heap_location& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
                ended then);
-    /// This PE's own heap from `offset` on.
+    /// An endpoint on this PE's own heap from `offset` on.
     [[nodiscard]] std::unique_ptr<transfer::endpoint> own_range(std::size_t offset);
 
-    /// Has `by` write to a range of this heap, and tells of the end. Words that are kept of it are in their place
-    /// meanwhile, and are read anew behind it.
+    /// Calls `by` to write to a range of this heap, then `then`. Kept words of the range are first written back to the
+    /// device's memory, and loaded again after.
     void overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then);
-    /// Whether words of the range are kept elsewhere.
+    /// Whether words of the range are kept in the word table.
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const {
         return m_memory == nullptr && m_words_kept.overlaps(offset, bytes);
     }
 
-    /// Puts the word into the table of this heap, if it has room; `then` is told that it is there. False if not.
+    /// Puts the word into the word table, then calls `then`. False, without a call, if the table has no room.
     [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
     /// Its value in that table; null if it is not there, or just being read.
     [[nodiscard]] const std::byte* kept_word(std::size_t offset, std::size_t bytes) const {
         return m_words_kept.find(offset, bytes);
     }
 
-    /// Calls `then` when a word that is not kept compares. Returns a number by which to forget it.
+    /// Calls `then` when the comparison with a word that is not kept is true. Returns a number for forget_wait().
     std::uint64_t await(const endpoints::awaited_word& word, ended then);
     void forget_wait(std::uint64_t number) { m_waits.erase(number); }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that the library itself submits, as a part of one of the program's.
+// Commands that the library submits itself, as parts of the program's commands.
 #pragma once
 
 #include "transfer/engine.hpp"
@@ -11,7 +11,7 @@
 
 namespace causeway::core {
 
-/// Engine's thread only; `then` is told of the end there.
+/// Submits a command of `flows`, and calls `then` at its end. Both on the engine's thread.
 inline std::shared_ptr<transfer::command> submit_own(transfer::engine& by,
                                                      std::vector<std::unique_ptr<transfer::flow>> flows,
                                                      std::function<void(const failure&)> then) {

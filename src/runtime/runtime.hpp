@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The process's engine and all that it works with, but MPI: that is mpi_runtime.hpp.
+// The process's engine and all that it works with, except MPI (mpi_runtime.hpp).
 #pragma once
 
 #include "base/error.hpp"
@@ -34,7 +34,7 @@ namespace causeway::core {
 /// The options of the process. Any thread; needs no engine.
 [[nodiscard]] options& process_options();
 
-/// Where what has no transfer records; null if nobody does, and then no engine is started.
+/// The timeline for code that works without transfers. Null if none is recorded; starts no engine.
 [[nodiscard]] tracing* timeline_of_process();
 
 /// Whether a command must be over before MPI ends.
@@ -49,7 +49,7 @@ class runtime {
     [[nodiscard]] endpoints::copy_watch& copies() { return m_copies; }
     [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies, m_windows}; }
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
-    /// Of files and of messages alike.
+    /// The lines of files and of messages.
     [[nodiscard]] transfer::ordered_gate& turns() { return m_turns; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] transfer::engine_thread& thread() { return *m_thread; }
@@ -90,22 +90,23 @@ class runtime {
     /// enqueue, for queues, files and messages alike.
     [[nodiscard]] std::mutex& enqueue_mutex() { return m_enqueue_mutex; }
 
-    /// Ends the library's own calls of drivers, then waits a while for the program's transfers. For callers who know of
-    /// the process's end before drivers shut down.
+    /// Ends the library's own calls of drivers, then waits a while for the program's transfers. For callers who know
+    /// that the process ends before drivers shut down.
     void exit_begins();
-    /// Has that called at exit, before the exit handlers of drivers loaded until now. May be called again.
+    /// Registers exit_begins() to run at exit, before the exit handlers of drivers loaded until now. May be repeated.
     static void exit_begins_before_others_end();
 
     /// Throws transfer_error(invalid_operation) once the process is ending. Call with the enqueue mutex held.
     void require_running() const;
-    /// Takes the enqueue mutex, and `work` as the next in order, which is in no queue. Throws as require_running().
+    /// Submits `work`, which is in no queue, as the next in the order of enqueue. Takes the enqueue mutex. Throws as
+    /// require_running().
     void submit(const std::shared_ptr<transfer::command>& work, uses_mpi mpi);
 
-    /// Once.
+    /// This process is rank `rank` of `ranks`. Call once.
     void know_rank(int rank, int ranks);
     /// `work` must be over before MPI ends. Any thread.
     void needs_mpi(const std::shared_ptr<transfer::command>& work);
-    /// All of that which may not be over yet. Any thread.
+    /// The commands of needs_mpi() that may not be over yet. Any thread.
     [[nodiscard]] std::vector<std::weak_ptr<transfer::command>> work_that_needs_mpi();
     /// Has `action` called on the engine's thread after each let_go(). Engine's thread.
     void after_letting_go(std::function<void()> action) { m_after_letting_go = std::move(action); }

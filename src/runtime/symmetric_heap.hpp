@@ -34,7 +34,7 @@ class symmetric_heap {
     static void start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
     /// Collective. This PE leaves also if the others do something else; then it throws transfer_error.
     static void finish();
-    /// Throws transfer_error(invalid_operation) if there is none.
+    /// The process's heap. Throws transfer_error(invalid_operation) if there is none.
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process();
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process_if_any();
 
@@ -55,9 +55,9 @@ class symmetric_heap {
     /// The same, of a word that is aligned.
     [[nodiscard]] std::size_t locate_word(const void* address, std::size_t bytes, const char* what) const;
     void require_pe(int pe) const;
-    /// How many bytes of the allocation that has `offset` lie behind that.
+    /// Bytes from `offset` to the end of its allocation.
     [[nodiscard]] std::size_t bytes_from(std::size_t offset) const;
-    /// Null for a buffer that is not the heap's, nor part of it.
+    /// The address of `offset` in `buffer`; null unless `buffer` is the heap's or a sub-buffer of it.
     [[nodiscard]] void* address_of(cl_mem buffer, std::size_t offset) const;
 
     using flows = std::vector<std::unique_ptr<transfer::flow>>;
@@ -72,12 +72,12 @@ class symmetric_heap {
     [[nodiscard]] std::unique_ptr<transfer::endpoint> wait(const endpoints::awaited_word& what) const;
     /// Gathers at most `bytes` from all heaps to `target_offset` of this PE's own.
     [[nodiscard]] flows collective(endpoints::collective what, std::size_t target_offset, std::size_t bytes) const;
-    /// Bytes of a PE's heap to `target`, for a command whose turn it is already. Engine's thread only; `then` is told
-    /// of the end there.
+    /// Copies bytes of a PE's heap to `target`, for a command that has its turn already, then calls `then`. Engine's
+    /// thread only.
     void bring(const endpoints::heap_location& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
                std::function<void(const failure&)> then) const;
 
-    /// Of its own for each call; it combines elements of a type by an expression of `a` and `b`, both in OpenCL C.
+    /// A new kernel that combines elements of `type` by `combine`, an expression of `a` and `b`; both are OpenCL C.
     /// Throws transfer_error.
     [[nodiscard]] cl::kernel combining_kernel(const std::string& type, const std::string& combine) const;
     /// In-order, for the library's own kernels on the heap.
@@ -88,19 +88,19 @@ class symmetric_heap {
     [[nodiscard]] endpoints::buffer_location take_scratch(std::size_t bytes) const;
     void give_scratch(endpoints::buffer_location used) const;
 
-    /// Zeros to this PE's own heap.
+    /// Writes zeros to this PE's own heap.
     void clear(void* address, std::size_t bytes) const;
 
-    /// Puts and gets of host code, which wait. `memory` is the host's, or part of this PE's own heap. Throw
+    /// Puts and gets of host code, which block. `memory` is the host's, or part of this PE's own heap. Throw
     /// transfer_error.
     void put_from(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes,
                   std::optional<endpoints::heap_signal> then = {}) const;
     void get_to(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes) const;
-    /// The same of an atomic operation, which gives what the word was before, and of a wait.
+    /// The same for an atomic operation, which returns the word's former value, and for a wait.
     [[nodiscard]] std::uint64_t carry_out(const endpoints::heap_atomic& what) const;
     void wait_for(const endpoints::awaited_word& what) const;
 
-    /// Moves in a command of no queue, and waits for it. Throws transfer_error.
+    /// Runs `moved` as a command in no queue, and waits for it. Throws transfer_error.
     static void run(flows moved);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.
     void meet(const endpoints::meeting_purpose& purpose) const;
@@ -112,9 +112,8 @@ class symmetric_heap {
     /// Where in the heap `memory` is, if the host does not reach it there.
     [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
-    /// Whether host code that calls may do it itself, in memory that it reaches: without the engine, a tenth of the
-    /// time and less. Now and then it may not, so that a PE that has died is noticed; nor where a timeline is to show
-    /// it.
+    /// Whether the calling thread may work in shared memory itself, without the engine, in a tenth of the time or less.
+    /// Sometimes false, so that the engine notices a dead PE; always false while a timeline is recorded.
     [[nodiscard]] bool may_be_done_at_once() const;
     void stop_serving();
 

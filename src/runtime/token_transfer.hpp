@@ -27,8 +27,7 @@ class token_transfer {
     token_transfer(std::size_t bytes, std::shared_ptr<graph::doorbell> bell)
         : m_memory(bytes), m_bell(std::move(bell)) {}
 
-    /// What the token begins with, instead of the first bytes of `other`. If that is the whole token, no transfer
-    /// begins.
+    /// The token begins with `first`; begin() moves only the rest. If `first` is the whole token, it moves nothing.
     void hold(std::span<const std::byte> first);
     /// Not while one is under way. Does not start if `before` fails. Throws transfer_error once the process is ending.
     void begin(std::uint64_t number, std::unique_ptr<transfer::endpoint> other, direction way, uses_mpi mpi,
@@ -37,11 +36,11 @@ class token_transfer {
     [[nodiscard]] bool over() const { return m_listener == nullptr || m_listener->over; }
     /// Blocks until it is over; the failure, if any.
     [[nodiscard]] failure wait() const { return m_moving != nullptr ? m_moving->wait() : failure{}; }
-    /// Those that it held included.
+    /// Bytes of the token so far, those of hold() included.
     [[nodiscard]] std::size_t bytes_moved() const {
         return m_held + (m_moving != nullptr ? m_moving->report().bytes_moved[0] : 0);
     }
-    /// It fails soon, unless it is over before.
+    /// Asks the transfer to fail soon, unless it ends before.
     void cancel();
 
     [[nodiscard]] std::uint64_t number() const { return m_number; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The timeline of the process: who records, and what the engine cannot see.
+// The timeline of the process: gives out recorders, and records what the engine cannot see.
 #pragma once
 
 #include "base/options.hpp"
@@ -42,7 +42,7 @@ class tracing {
     void watch(cl_event event, const char* name, std::span<const std::uint64_t> transfers);
     /// What host code of the program did. False if nothing is recorded any more.
     bool call_over(const trace::host_call& what);
-    /// The same of a command that is complete, whose event stays the caller's.
+    /// Records a command that is complete. Keeps no reference to the event.
     void command_over(cl_event event, const std::string& name);
 
     /// The process begins to end: no thread beside the program's calls drivers from now on.
@@ -55,7 +55,7 @@ class tracing {
     void end();
 
   private:
-    /// A queue and a buffer for a command that says what time it is.
+    /// A queue and a buffer for commands whose times show the device's clock.
     struct device_clock {
         cl::queue queue;
         cl::buffer buffer;
@@ -73,7 +73,7 @@ class tracing {
     /// Looks at the oldest `count` watched commands.
     void look(std::size_t count);
     [[nodiscard]] bool tell(const watched& which);
-    /// In a thread of its own: looks now and then at commands that no later command made it look at.
+    /// Runs in a thread of its own: polls watched commands now and then, because watch() looks only when called.
     void look_on();
 
     std::string m_timeline;

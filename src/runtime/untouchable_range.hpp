@@ -6,7 +6,8 @@
 
 namespace causeway::core {
 
-/// Addresses without memory. A program that touches them ends with SIGSEGV, and is told before what they are.
+/// Reserved addresses without memory. A load or store there ends the program with SIGSEGV, after a message that says
+/// so.
 class untouchable_range {
   public:
     /// Throws transfer_error(out_of_host_memory).

@@ -19,8 +19,8 @@ class window_buffers {
   public:
     [[nodiscard]] static window_buffers& of_process();
 
-    /// One reference, the caller's. Waits for the bridge; an ordinary buffer where there is none, or no memory that it
-    /// reaches. Throws transfer_error for arguments that clCreateBuffer() would refuse.
+    /// A new buffer; the caller owns its one reference. Waits for the bridge. It is an ordinary buffer if there is no
+    /// bridge, or no window to be had. Throws transfer_error for arguments that clCreateBuffer() would refuse.
     [[nodiscard]] cl_mem create(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes);
 
     /// Fills in the window of location.buffer, if that or what it is part of lies in one of location.device.
@@ -38,7 +38,7 @@ class window_buffers {
 
     mutable std::mutex m_mutex; // guards m_entries
     std::map<cl_mem, entry> m_entries;
-    std::atomic<std::size_t> m_count{0}; // of them, so that programs without such buffers take no mutex
+    std::atomic<std::size_t> m_count{0}; // of m_entries, so that programs without such buffers take no mutex
 };
 
 } // namespace causeway::core
