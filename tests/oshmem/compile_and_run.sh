@@ -9,7 +9,8 @@ case $4 in
 *) language=c11 ;;
 esac
 # As a stranger compiles it, with addresses that differ from process to process.
-"$1" -O2 -Wall -Wextra -Werror -std=$language -fPIE -pie "$4" -o "$folder/program" -lpthread
+# shellcheck disable=SC2086 # several flags
+"$1" -O2 $FLAGS -Wall -Wextra -Werror -std=$language -fPIE -pie "$4" -o "$folder/program" -lpthread
 "$2" "${6:-none}" --ranks "$5" --mpiexec "$3" -- env ${PRELOADED:+"LD_PRELOAD=$PRELOADED"} "$folder/program" >"$folder/output"
 cat "$folder/output"
 [ "$(grep -c '^right' "$folder/output")" = "$5" ] || { echo "FAILED: not all of $5 PEs say that they are right"; exit 1; }

@@ -12,7 +12,12 @@ foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profile
     set_tests_properties(oshmem.${name}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
   endforeach()
 endforeach()
-# The same where PEs, or pairs of them, are on nodes of their own.
+# A program with an address sanitizer, which keeps room between its variables.
+add_test(NAME oshmem.sanitized_program COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/boundaries.c 2)
+set_tests_properties(oshmem.sanitized_program PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+  ENVIRONMENT "FLAGS=-fsanitize=address;ASAN_OPTIONS=detect_leaks=0")
+# Where PEs, or pairs of them, are on nodes of their own.
 add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
 target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
 foreach(program ring boundaries every_call fair private_memory)
