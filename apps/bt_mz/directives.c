@@ -52,12 +52,12 @@ void bt_mz_copy_faces(struct bt_mz_tables tables, struct bt_mz_tiles over, const
 }
 
 void bt_mz_right_hand_side(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
-                           double per_x, double per_y, double per_z) {
+                           double per_x, double per_y, double per_z, int queue) {
     const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     const double *const u = fields.u, *const forcing = fields.forcing;
     double* const right = fields.right;
-#pragma acc parallel loop gang present(u, forcing, right, box, tile) async(1)
+#pragma acc parallel loop gang present(u, forcing, right, box, tile) async(queue)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++) {
@@ -87,11 +87,11 @@ static inline void solve_item(int d, double* u, double* right, double* work, con
 }
 
 void bt_mz_solve_x(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
-                   double per) {
+                   double per, int queue) {
     const int *const box = tables.boxes, *const tile = tables.tiles;
     const int group = tables.group, begin = over.first, end = over.first + over.count;
     double *const u = fields.u, *const right = fields.right, *const work = fields.work;
-#pragma acc parallel loop gang present(u, right, work, box, tile) async(1)
+#pragma acc parallel loop gang present(u, right, work, box, tile) async(queue)
     for (int t = begin; t < end; t++)
 #pragma acc loop vector
         for (int l = 0; l < group; l++)

@@ -73,7 +73,7 @@ class directives : public version {
                                 SHMEM_SIGNAL_ADD, part.peer);
         // A neighbour is one step ahead at most, and counts in the other signal then.
         shmem_signal_wait_until(signal, SHMEM_CMP_GE, (m_steps + 1) / 2 * m_plan.parts.size());
-        copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), solving);
+        copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), placing);
         // communication end
         solve(step_part::late);
         ++m_count;
@@ -98,7 +98,7 @@ class directives : public version {
     [[nodiscard]] order order_of_values() const override { return order::points_side_by_side; }
 
   private:
-    static constexpr int solving = 1, taking = 2; // queues
+    static constexpr int solving = 1, taking = 2, placing = 3; // queues
     static bt_mz_tiles tiles(const tile_range& range) { return {range.first, int(range.count)}; }
     bt_mz_tables tables() {
         return {m_tables.boxes.front().data(), m_tables.tiles.front().data(), int(m_tables.group)};
@@ -115,11 +115,13 @@ class directives : public version {
         const auto& over = m_tables.of[int(which)];
         const auto& per = m_solver.zones().per_step();
         const double dt = m_solver.zones().kind().dt;
+        const int queue = which == step_part::late ? placing : solving;
         if (over.points.count > 0) {
-            bt_mz_right_hand_side(tables(), tiles(over.points), fields(), dt, per[0], per[1], per[2]);
-            bt_mz_solve_x(tables(), tiles(over.lines), fields(), dt, per[0]);
+            bt_mz_right_hand_side(tables(), tiles(over.points), fields(), dt, per[0], per[1], per[2], queue);
+            bt_mz_solve_x(tables(), tiles(over.lines), fields(), dt, per[0], queue);
         }
         if (which == step_part::early) return;
+        bt_mz_let_wait(solving, placing);
         bt_mz_solve_y(tables(), tiles(m_tables.y_lines), fields(), dt, per[1]);
         bt_mz_solve_z(tables(), tiles(m_tables.z_lines), fields(), dt, per[2]);
     }

@@ -33,9 +33,9 @@ void bt_mz_update_host(double* u, size_t points);
 void bt_mz_copy_faces(struct bt_mz_tables tables, struct bt_mz_tiles over, const int* faces, const double* from,
                       double* to, int queue);
 void bt_mz_right_hand_side(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
-                           double per_x, double per_y, double per_z);
+                           double per_x, double per_y, double per_z, int queue);
 void bt_mz_solve_x(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
-                   double per);
+                   double per, int queue);
 void bt_mz_solve_y(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                    double per);
 void bt_mz_solve_z(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,

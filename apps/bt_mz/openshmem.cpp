@@ -23,13 +23,13 @@ class openshmem : public device_version {
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) *each = allocate();
         m_signals = static_cast<std::uint64_t*>(shmem_calloc(ranks, sizeof(std::uint64_t)));
         if (!m_signals) throw std::runtime_error("the symmetric heap is full");
-        for (auto& each : m_in) map(m_solver.queue(), each, CL_MAP_WRITE_INVALIDATE_REGION, CL_TRUE);
+        for (auto& each : m_in) map(m_solver.late_queue(), each, CL_MAP_WRITE_INVALIDATE_REGION, CL_TRUE);
         // communication end
     }
     ~openshmem() override {
         // communication begin
-        for (auto& each : m_in) unmap(m_solver.queue(), each);
-        for (const auto queue : {m_solver.queue(), m_moves.get()}) clFinish(queue);
+        for (auto& each : m_in) unmap(m_solver.late_queue(), each);
+        for (const auto queue : {m_solver.late_queue(), m_moves.get()}) clFinish(queue);
         for (auto* each : {&m_out, &m_in[0], &m_in[1]}) each->buffer.reset();
         // communication end
     }
@@ -52,10 +52,10 @@ class openshmem : public device_version {
         m_read = unmap(m_moves.get(), m_out);
         for (const auto& part : m_solver.plan().parts)
             shmem_signal_wait_until(m_signals + part.peer, SHMEM_CMP_GE, m_steps);
-        unmap(m_solver.queue(), in);
+        unmap(m_solver.late_queue(), in);
         m_solver.enqueue_place(in.buffer.get(), 0);
         // Behind what reads it, and before the values that the neighbours wait for are taken.
-        map(m_solver.queue(), in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
+        map(m_solver.late_queue(), in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
         // communication end
         m_solver.enqueue_solve(step_part::late);
     }

@@ -3,6 +3,7 @@
 
 #include "bt_mz/kernel_source.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -52,7 +53,8 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
       m_order(kernels == kernels::split ? order::components_side_by_side : order::points_side_by_side),
       m_plan(plan_exchange(mesh, rank, m_order)), m_tables(mesh, rank, m_plan, group_size(device)),
       m_context(std::move(context)), m_queue(create_timed_queue(m_context.get(), device)),
-      m_initial(initial_field(mesh, rank, m_order)), m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
+      m_late(create_timed_queue(m_context.get(), device)), m_initial(initial_field(mesh, rank, m_order)),
+      m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
     std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
     if (kernels != kernels::fused) options += " -D SPLIT";
     if (kernels == kernels::preloaded) options += " -D PRELOAD";
@@ -86,16 +88,17 @@ void solver::reset() {
     m_solving.clear();
 }
 
-apps::event solver::launch(cl_kernel kernel, const tile_range& over, const std::vector<cl_event>& after) {
+apps::event solver::launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
+                           const std::vector<cl_event>& after) {
     if (over.count == 0 && after.empty()) return {};
     cl_event event = nullptr;
     if (over.count == 0) {
-        apps::check(clEnqueueMarkerWithWaitList(queue(), cl_uint(after.size()), after.data(), &event),
+        apps::check(clEnqueueMarkerWithWaitList(queue, cl_uint(after.size()), after.data(), &event),
                     "clEnqueueMarkerWithWaitList");
         return apps::event(event);
     }
     const std::size_t items = over.count * m_tables.group;
-    apps::check(clEnqueueNDRangeKernel(queue(), kernel, 1, nullptr, &items, &m_tables.group, cl_uint(after.size()),
+    apps::check(clEnqueueNDRangeKernel(queue, kernel, 1, nullptr, &items, &m_tables.group, cl_uint(after.size()),
                                        after.empty() ? nullptr : after.data(), &event),
                 "clEnqueueNDRangeKernel");
     return apps::event(event);
@@ -105,16 +108,16 @@ apps::event solver::enqueue_take(cl_mem out, const std::vector<cl_event>& after)
     const auto &outgoing = m_tables.outgoing, &local = m_tables.local;
     apps::set_arguments(m_copy.get(), field(), cl_ulong(0), out, cl_int(outgoing.count), field(), m_leaving.get(),
                         m_tiles.get(), outgoing.first);
-    return launch(m_copy.get(), {outgoing.first, outgoing.count + local.count}, after);
+    return launch(queue(), m_copy.get(), {outgoing.first, outgoing.count + local.count}, after);
 }
 
 void solver::enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after) {
     apps::set_arguments(m_copy.get(), in, cl_ulong(first_value), field(), cl_int(0), field(), m_incoming.get(),
                         m_tiles.get(), m_tables.incoming.first);
-    launch(m_copy.get(), m_tables.incoming, after);
+    launch(late_queue(), m_copy.get(), m_tables.incoming, after);
 }
 
-void solver::launch_solving(cl_kernel kernel, const tile_range& over) {
+void solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after) {
     if (over.count == 0) return;
     const cl_mem fields[3] = {m_field.get(), m_right.get(), m_forcing.get()};
     const auto move = [&](bool there) {
@@ -123,25 +126,23 @@ void solver::launch_solving(cl_kernel kernel, const tile_range& over) {
             copy.resize(m_initial.size());
             const std::size_t bytes = copy.size() * sizeof(double);
             if (there)
-                apps::check(
-                    clEnqueueWriteBuffer(queue(), fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
-                    "clEnqueueWriteBuffer");
+                apps::check(clEnqueueWriteBuffer(queue, fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
+                            "clEnqueueWriteBuffer");
             else
-                apps::check(
-                    clEnqueueReadBuffer(queue(), fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
-                    "clEnqueueReadBuffer");
+                apps::check(clEnqueueReadBuffer(queue, fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
+                            "clEnqueueReadBuffer");
         }
     };
     if (m_residency == residency::moves) {
         if (m_moved[0].empty()) move(false);
         // What the exchange has changed.
-        apps::check(clEnqueueReadBuffer(queue(), field(), CL_TRUE, 0, m_initial.size() * sizeof(double),
+        apps::check(clEnqueueReadBuffer(queue, field(), CL_TRUE, 0, m_initial.size() * sizeof(double),
                                         m_moved[0].data(), 0, nullptr, nullptr),
                     "clEnqueueReadBuffer");
         move(true);
     }
     auto& [first, last] = m_solving.back();
-    (first ? last : first) = launch(kernel, over);
+    (first ? last : first) = launch(queue, kernel, over, after ? std::vector{after} : std::vector<cl_event>());
     if (m_residency == residency::moves) move(false);
 }
 
@@ -150,36 +151,51 @@ void solver::enqueue_solve(step_part which) {
     if (over.points.count == 0 && which == step_part::early) return;
     const auto& per = m_mesh.per_step();
     const cl_double dt = m_mesh.kind().dt;
+    const cl_command_queue along_x = which == step_part::late ? late_queue() : queue();
     m_solving.emplace_back();
     apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_boxes.get(),
                         m_tiles.get(), over.points.first, dt, cl_double(per[0]), cl_double(per[1]), cl_double(per[2]));
-    launch_solving(m_right_hand_side.get(), over.points);
-    const auto solve = [&](std::size_t d, const tile_range& points, const tile_range& lines) {
+    launch_solving(along_x, m_right_hand_side.get(), over.points);
+    const auto solve = [&](cl_command_queue queue, std::size_t d, const tile_range& points, const tile_range& lines,
+                           cl_event after = nullptr) {
         if (m_kernels != kernels::fused) {
             apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                                 points.first, dt, cl_double(per[d]));
-            launch_solving(m_form[d].get(), points);
+            launch_solving(queue, m_form[d].get(), points, after);
         }
         apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                             lines.first, dt, cl_double(per[d]));
-        launch_solving(m_solve[d].get(), lines);
+        launch_solving(queue, m_solve[d].get(), lines, after);
     };
-    solve(0, over.points, over.lines);
+    solve(along_x, 0, over.points, over.lines);
     if (which != step_part::early) {
+        cl_event late = nullptr;
+        if (which == step_part::late) {
+            apps::check(clFlush(late_queue()), "clFlush");
+            late = m_solving.back().last.get();
+            m_solving.emplace_back();
+        }
         const auto& all = m_tables.of[int(step_part::whole)].points;
-        solve(1, all, m_tables.y_lines);
-        solve(2, all, m_tables.z_lines);
+        solve(queue(), 1, all, m_tables.y_lines, late);
+        solve(queue(), 2, all, m_tables.z_lines);
     }
     apps::check(clFlush(queue()), "clFlush");
 }
 
 double solver::solve_seconds() {
     apps::check(clFinish(queue()), "clFinish");
-    double sum = 0;
+    std::vector<std::pair<cl_ulong, cl_ulong>> spans;
     for (const auto& [first, last] : m_solving)
-        sum += double(time_of(last ? last : first, CL_PROFILING_COMMAND_END) -
-                      time_of(first, CL_PROFILING_COMMAND_START)) *
-               1e-9;
+        if (first)
+            spans.emplace_back(time_of(first, CL_PROFILING_COMMAND_START),
+                               time_of(last ? last : first, CL_PROFILING_COMMAND_END));
+    std::ranges::sort(spans);
+    double sum = 0;
+    cl_ulong until = 0;
+    for (const auto& [begin, end] : spans) {
+        if (end > until) sum += double(end - std::max(begin, until)) * 1e-9;
+        until = std::max(until, end);
+    }
     return sum;
 }
 

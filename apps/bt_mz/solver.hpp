@@ -26,7 +26,8 @@ enum class residency { stays, moves };
 /// Work-items of a group. More on GPUs, where a group shares what it reads.
 std::size_t group_size(cl_device_id device);
 
-/// Fields, kernels and one in-order queue. Not thread-safe.
+/// Fields, kernels and two in-order queues: what waits for other ranks' values runs beside what does not. Not
+/// thread-safe.
 class solver {
   public:
     solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
@@ -43,7 +44,8 @@ class solver {
     /// there.
     void enqueue_solve(step_part which);
 
-    /// The seconds since reset() from the first to the last kernel of each enqueue_solve(). Blocks.
+    /// The seconds since reset() in which one of the queues was between the first and the last kernel of a part.
+    /// Blocks.
     double solve_seconds();
     std::vector<double> read_field();
 
@@ -53,12 +55,16 @@ class solver {
     [[nodiscard]] const tile_tables& tables() const { return m_tables; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
+    /// Of enqueue_place(), and of what needs those values along x.
+    [[nodiscard]] cl_command_queue late_queue() const { return m_late.get(); }
     [[nodiscard]] cl_mem field() const { return m_field.get(); }
     [[nodiscard]] order order_of_values() const { return m_order; }
 
   private:
-    apps::event launch(cl_kernel kernel, const tile_range& over, const std::vector<cl_event>& after = {});
-    void launch_solving(cl_kernel kernel, const tile_range& over);
+    apps::event launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
+                       const std::vector<cl_event>& after = {});
+    /// `after` may be null.
+    void launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after = nullptr);
 
     const mesh& m_mesh;
     int m_rank;
@@ -68,7 +74,7 @@ class solver {
     exchange_plan m_plan;
     tile_tables m_tables;
     apps::context m_context;
-    apps::queue m_queue;
+    apps::queue m_queue, m_late;
     apps::program m_program;
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
