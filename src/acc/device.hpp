@@ -60,7 +60,7 @@ struct queue {
     std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
 
     void add_after(const outside_event& one);
-    /// Before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us for it, whatever there is.
+    /// Call before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us, even if nothing is pending.
     void flush();
 };
 

@@ -18,13 +18,13 @@ enum class box_fault { none, empty_region, row_pitch, slice_pitch, too_large };
 /// A box in memory. Without a fault, begin <= end, and all of its bytes lie between them.
 struct box_geometry {
     box_fault fault = box_fault::none;
-    std::size_t row_pitch = 0, slice_pitch = 0; ///< with those computed that were given as 0
+    std::size_t row_pitch = 0, slice_pitch = 0; ///< bytes; computed if given as 0
     std::size_t begin = 0, end = 0;             ///< of its first byte, and behind its last
     std::size_t bytes = 0;                      ///< of the box alone, packed
 
     /// Whether `size` bytes have room for it.
     [[nodiscard]] bool fits(std::size_t size) const { return fault == box_fault::none && end <= size; }
-    /// Whether memory that begins at `address` could have it: objects have an end.
+    /// Whether an object at `address` could hold it: no larger than PTRDIFF_MAX, nor beyond the last address.
     [[nodiscard]] bool fits_at(const void* address) const;
 };
 

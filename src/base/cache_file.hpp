@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where what is known of a machine outlives the process.
+// Files in the user's cache folder, for what is known of a machine.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ struct cache_content {
 };
 /// Never waits, and reads no more than the first `most_bytes`, whatever is at that path.
 [[nodiscard]] cache_content read_cache_file(const std::string& path, std::size_t most_bytes);
-/// Puts `text` there in one step, and makes the folder if need be; what went wrong, or an empty text.
+/// Replaces the file by `text` atomically; makes its folder if need be. Returns what went wrong, or an empty text.
 [[nodiscard]] std::string write_cache_file(const std::string& path, const std::string& text);
 
 } // namespace causeway

@@ -6,16 +6,16 @@
 
 namespace causeway {
 
-/// `number`, or a copy above 2 if it is 0 to 2: a program that has closed one of these would print into whatever is
-/// opened next. The copy closes on exec, and `number` is closed. A negative number stays as it is, and errno with it.
-/// -1 and errno if there is no room for the copy.
+/// Returns `number`, unless it is 0 to 2: then closes it and returns a copy above 2 that closes on exec. (A program
+/// that has closed its standard streams would print into the file that gets their number.) Returns a negative number as
+/// it is, with errno unchanged; -1, with errno, if the copy fails.
 [[nodiscard]] int above_standard(int number);
 
 /// Closed with this object.
 class descriptor {
   public:
     descriptor() = default;
-    /// Owns `number` from now on, `above_standard`; a negative one is none.
+    /// Owns above_standard(number); a negative number means none.
     explicit descriptor(int number) : m_number(above_standard(number)) {}
     ~descriptor();
     descriptor(descriptor&& other) noexcept : m_number(other.release()) {}
@@ -29,7 +29,7 @@ class descriptor {
 
     [[nodiscard]] int get() const { return m_number; }
     [[nodiscard]] int release() { return std::exchange(m_number, -1); }
-    /// Closes it now. 0, or the errno: it is closed then, too.
+    /// Closes it now. Returns 0 or the errno; it is closed in either case.
     [[nodiscard]] int close();
 
   private:

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where drivers differ from OpenCL or from one another, and no query tells. The versions are those in which it was
-// seen.
+// Where drivers differ from OpenCL or from each other, and no query tells. Each quirk names the version it was seen in.
 #pragma once
 
 #include <string_view>
 
 namespace causeway {
 
-/// Of one driver. What is false holds for those that are not known, too.
+/// The quirks of one driver. An unknown driver has none.
 struct driver_quirks {
     std::string_view name; ///< how CL_PLATFORM_NAME begins
 

@@ -32,7 +32,7 @@ inline constexpr int peer_failed = -31004;
 inline constexpr int cancelled = -31005;
 } // namespace status
 
-/// A failure as data: what an event, or the asker, gets to see.
+/// A failure as data, for events and queries.
 struct failure {
     int status = status::complete; ///< `complete` means that there is no failure
     int error_number = 0;          ///< errno behind it, or 0
@@ -63,7 +63,7 @@ class transfer_error : public std::runtime_error {
 /// The failure behind the exception that is being handled. Call inside a catch block only.
 [[nodiscard]] failure current_failure() noexcept;
 
-/// "reading 4 MiB at 12 MiB of input.dat": the count with its largest whole unit.
+/// "4 MiB": the count in its largest whole unit, for texts such as "reading 4 MiB at 12 MiB of input.dat".
 [[nodiscard]] std::string bytes_text(unsigned long long bytes);
 
 /// The text of an errno, safe for any thread.

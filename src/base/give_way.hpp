@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gives the processor away between two looks for what other threads and processes bring.
+// Yields the processor between two polls.
 #pragma once
 
 #include <sched.h>
@@ -9,8 +9,8 @@
 
 namespace causeway {
 
-/// Linux puts a thread that yields behind the whole time slices of all others, milliseconds each, but lets one that
-/// has slept in soon. So this yields, and sleeps 50 us for a while after a yield has taken long. Any thread.
+/// Yields; after a yield that took long, later calls sleep 50 us instead for a while. Linux runs a thread that yields
+/// only after the whole time slices of all others, milliseconds each, but a thread that has slept soon. Any thread.
 inline void give_way() {
     using namespace std::chrono_literals;
     constexpr auto slow = 500us;

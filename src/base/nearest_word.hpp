@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The right word for a wrong one.
+// Finds the known word that a mistyped one probably means.
 #pragma once
 
 #include <span>

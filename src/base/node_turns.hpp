@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Turns that processes of one node take, by number.
+// Locks shared by the processes of one node, by number.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -10,12 +10,12 @@
 
 namespace causeway {
 
-/// Two turns with the same number do not overlap. Each is a byte of one file, locked, so that a process that ends gives
-/// up all of its own. Any thread.
+/// A turn is a lock with a number. Each is a locked byte of one file, so the kernel gives back those of a process that
+/// ends. Any thread.
 class node_turns {
   public:
-    /// By a file that all processes name alike; made if it is not there. Without one, or with another user's, nobody
-    /// gets a turn.
+    /// `file` is the same in all processes, and made if it is not there. If it cannot be made or is another user's,
+    /// nobody gets a turn.
     explicit node_turns(const std::filesystem::path& file);
 
     /// Waits at most for `limit`. False if somebody else still has the turn, or if there are none; then there is

@@ -7,8 +7,8 @@
 
 namespace causeway {
 
-/// UTF-8 text in which all that terminals obey and do not show is written out: "\x1b[2J", "\n" as "\x0a", what turns
-/// the order of letters, bytes that are no character. `kept` stay.
+/// `text` as UTF-8 with all that a terminal would not show as a character escaped: control characters ("\x1b", "\x0a"),
+/// bidirectional controls, invalid bytes. Those in `kept` stay.
 [[nodiscard]] std::string printable(std::string_view text, std::string_view kept = "");
 
 } // namespace causeway

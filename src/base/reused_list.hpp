@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A list for what is mostly one element, and the same again and again.
+// A list that mostly has one element, and reuses its elements.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,13 @@ template <class Element> class reused_list {
     using elements = std::pmr::list<Element>;
     using iterator = typename elements::iterator;
 
-    /// At the end: one that was put away, or else a new one made of `arguments`.
+    /// Appends an element that was put away, or else a new one made of `arguments`.
     template <class... Arguments> Element& add(Arguments&&... arguments) {
         if (m_spare.empty()) m_spare.emplace_back(std::forward<Arguments>(arguments)...);
         m_used.splice(m_used.end(), m_spare, std::prev(m_spare.end()));
         return m_used.back();
     }
-    /// The one behind it.
+    /// Removes `which` and keeps it for add(). Returns the element behind it.
     iterator put_away(iterator which) {
         const auto next = std::next(which);
         m_spare.splice(m_spare.end(), m_used, which);

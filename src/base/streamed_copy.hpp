@@ -31,7 +31,7 @@ inline void streamed_copy(std::byte* to, const std::byte* from, std::size_t byte
     std::memcpy(to, from, bytes);
 }
 
-/// What this thread has copied so is there for all.
+/// Makes all streamed copies of this thread visible to other processors.
 inline void copied_all() {
 #ifdef __SSE2__
     _mm_sfence();

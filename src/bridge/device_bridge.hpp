@@ -21,7 +21,8 @@ using device_uuid = std::array<std::uint8_t, 16>;
 class window {
   public:
     virtual ~window() = default;
-    /// An address for begin_copy() alone, unless host_memory(). No other memory of the process has it.
+    /// An address for begin_copy(); only with host_memory() may the host touch it. No other memory of the process has
+    /// it.
     [[nodiscard]] virtual std::byte* address() const = 0;
     [[nodiscard]] virtual std::size_t bytes() const = 0;
     /// Names the memory to OpenCL (cl_khr_external_memory_opaque_fd) and to other processes. Throws transfer_error.
@@ -43,9 +44,9 @@ class device_bridge {
     virtual void start(const device_uuid& device) { (void)device; }
     /// Whether `from` writes to windows of `to` over a direct link. No device reaches itself: OpenCL does that alone.
     [[nodiscard]] virtual bool reaches(const device_uuid& from, const device_uuid& to) const = 0;
-    /// OpenCL takes such a window as host memory, at its address, not by its descriptor.
+    /// True if windows are host memory: OpenCL uses them at their address, not by descriptor.
     [[nodiscard]] virtual bool host_memory() const { return false; }
-    /// What a window of `bytes` takes of its device.
+    /// Bytes of device memory that a window of `bytes` takes.
     [[nodiscard]] virtual std::size_t rounded(std::size_t bytes) const = 0;
     /// A window of rounded(bytes). Throws transfer_error.
     [[nodiscard]] virtual std::unique_ptr<window> create(const device_uuid& device, std::size_t bytes) = 0;
@@ -55,7 +56,7 @@ class device_bridge {
     /// Device `by` copies between two windows. Returns at once. Throws transfer_error.
     [[nodiscard]] virtual copy_number begin_copy(const device_uuid& by, std::byte* to, const std::byte* from,
                                                  std::size_t bytes) = 0;
-    /// Not to be asked again once it is not running.
+    /// The state of a copy. Do not ask again once it is done or has failed.
     [[nodiscard]] virtual copy_state look(copy_number which) = 0;
 };
 

@@ -28,7 +28,7 @@ class known_window {
     [[nodiscard]] const device_uuid& device() const { return m_device; }
     [[nodiscard]] std::byte* address() const { return m_memory->address(); }
     [[nodiscard]] std::size_t bytes() const { return m_memory->bytes(); }
-    /// For others to open, as often as they like. Throws transfer_error.
+    /// A new descriptor for another process to open. Throws transfer_error.
     [[nodiscard]] descriptor shared() const {
         return m_shared.get() >= 0 ? descriptor::copy_of(m_shared.get()) : m_memory->share();
     }
@@ -40,7 +40,7 @@ class known_window {
     std::uint64_t m_key;
     device_uuid m_device;
     std::unique_ptr<window> m_memory;
-    descriptor m_shared; // of another process's; this one's are shared on demand, as descriptors are few
+    descriptor m_shared; // of another process's window; our own are shared on demand, because descriptors are scarce
 };
 
 /// One for each process. Engine's thread only.

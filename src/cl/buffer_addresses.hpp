@@ -12,7 +12,7 @@ namespace causeway::cl {
 /// thread that uses the buffer, because PoCL 3.1 adds such callbacks without a lock.
 void follow(cl_mem buffer);
 
-/// Null unless keep_address() was told. Any thread.
+/// The address that keep_address() was given for `buffer`; else null. Any thread.
 [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
 /// `buffer`, if it is followed, begins at `first` until it is destroyed. Any thread.

@@ -42,7 +42,7 @@ struct root_location {
 [[nodiscard]] buffer_facts facts_of(cl_mem buffer);
 [[nodiscard]] root_location root_of(cl_mem buffer);
 [[nodiscard]] cl_context context_of(cl_event event);
-/// Throws transfer_error(invalid_context) if that is not valid.
+/// Throws transfer_error(invalid_context) if `context` is not valid.
 [[nodiscard]] bool has_device(cl_context context, cl_device_id device);
 /// An in-order queue for the library's own commands. Throws transfer_error.
 [[nodiscard]] queue make_queue(cl_context context, cl_device_id device);
@@ -50,20 +50,20 @@ struct root_location {
 /// turn of other processes.)
 [[nodiscard]] cl_int mark(cl_command_queue queue, cl_event* mark);
 
-/// CL_QUEUED ... CL_COMPLETE, or a negative code, also if it cannot be asked.
+/// The event's status, CL_QUEUED ... CL_COMPLETE, or a negative code, also if the query fails.
 [[nodiscard]] cl_int status_of(cl_event event);
 /// Whether the event is that of a command in a queue, not a user event.
 [[nodiscard]] bool is_command(cl_event event);
 [[nodiscard]] cl_uint references_of(cl_event event);
 
-/// What a device and its driver say, and the quirks of that.
+/// What a device and its driver report, and the quirks of the driver.
 struct device_facts : driver_quirks {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
     /// A native kernel, which does nothing, stands for a marker: it waits for its list alone.
     bool has_native_kernels_for_markers = false;
     /// PoCL's single-threaded device runs commands inside the enqueue and cannot wait for user events: calls hang.
     bool waits_for_user_events = true;
-    /// Memory of other interfaces can become a buffer of it, see cl/external_memory.hpp.
+    /// Memory of other interfaces can be imported as a buffer, see cl/external_memory.hpp.
     bool imports_memory = false;
     cl_platform_id platform = nullptr;
     /// CL_DEVICE_UUID_KHR; zeros where the platform does not say.

@@ -8,7 +8,7 @@
 
 namespace causeway::cl {
 
-/// What a device's platform offers for it. Asked for once, then any thread.
+/// The import functions of a device's platform, looked up by the constructor. Any thread afterwards.
 class external_memory {
   public:
     explicit external_memory(cl_device_id device);

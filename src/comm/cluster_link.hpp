@@ -50,7 +50,7 @@ class cluster_link {
     void stop();
     /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what others say then.
     void hear_last();
-    /// In its stead, where MPI ends and nobody may be waited for any more.
+    /// Call instead of hear_last() where MPI ends and this rank may wait for no other.
     void hear_no_more();
 
   private:
@@ -73,7 +73,7 @@ class cluster_link {
     };
 
     void require_open();
-    /// In the program's thread, which has come to its end.
+    /// Ends the job from the program's thread, at the end of the program.
     [[noreturn]] void give_up_at_end(const char* why);
     void add(const message& added);
     void run();
@@ -85,7 +85,7 @@ class cluster_link {
     void look_for_leavers(bool is_quiet);
     void hear_farewells();
     [[nodiscard]] std::set<int> listeners() const;
-    /// How far the program has come, to those who listen.
+    /// Tells the ranks that listen how far the program has come.
     void say(bool leaves);
 
     const cluster_calls& m_platform;

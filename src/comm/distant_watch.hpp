@@ -12,7 +12,7 @@
 
 namespace causeway::comm {
 
-/// Where a process listens in the network, and what tells it from others that may have the same address there.
+/// Where a process listens in the network, and a key that proves that it is the process meant.
 struct network_address {
     static constexpr std::size_t most = 8;
     socket_key key; ///< who connects says the upper half and hears the lower one
@@ -34,10 +34,10 @@ class distant_watch {
     /// does not reach within `limit`: they are never gone.
     void connect(const std::vector<network_address>& all, int own, const std::vector<bool>& far,
                  std::chrono::milliseconds limit = std::chrono::seconds(10));
-    /// Since that rank has ended, or its node has been silent for a minute, unless it has taken leave before. Never
+    /// True once that rank has ended, or its node has been silent for a minute, unless it called leave() before. Never
     /// blocks. One thread at a time.
     [[nodiscard]] bool is_gone(int rank);
-    /// This process may end from now on. Beside is_gone().
+    /// Tells the others that this process may end from now on. May run at the same time as is_gone().
     void leave();
 
   private:

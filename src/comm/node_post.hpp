@@ -26,10 +26,10 @@ class node_post {
         std::vector<std::byte> text;
         descriptor enclosed;
     };
-    /// `later`: the other has not taken the ones before.
+    /// `later`: the other rank has not taken earlier notes yet. `never`: it cannot be reached.
     enum class delivery { done, later, never };
 
-    /// Of the process with `key`, which is rank `own_rank`.
+    /// Listens under `key`, as rank `own_rank`.
     node_post(const socket_key& key, int own_rank);
 
     /// The key of another rank, which it has told through MPI. The first one counts.

@@ -24,7 +24,7 @@ class peer_liveness {
     /// Warns if another user has taken the second name.
     peer_liveness(std::string job, int own_rank, const socket_key& key);
 
-    /// False if no socket can be had: others must not take that for a rank that is gone.
+    /// False if this process could not open its socket: others must not conclude that it is gone.
     [[nodiscard]] bool listens() const { return m_listener.get() >= 0; }
     [[nodiscard]] const socket_key& key() const { return m_key; }
     /// True if the rank was seen on this node and is gone. Never blocks.
@@ -34,8 +34,8 @@ class peer_liveness {
         if (key) m_keys.emplace(rank, key);
     }
 
-    /// Equal only for processes that see one another's sockets by names that both can tell. One that was met there and
-    /// no longer listens is gone.
+    /// Names the network namespace of this process: equal only for processes that reach each other's abstract sockets.
+    /// A rank that was met there and no longer listens is gone.
     [[nodiscard]] static std::uint64_t node();
 
   private:

@@ -14,7 +14,7 @@ namespace causeway::comm {
 inline constexpr int any_source = -1;
 inline constexpr int no_rank = -1;
 
-/// What a message operation came to.
+/// The result of a message operation.
 struct arrival {
     int source = no_rank;
     int tag = 0;
@@ -24,7 +24,7 @@ struct arrival {
     failure error;
 };
 
-/// Told once, on the engine's thread, that an operation is over. Lives until then.
+/// Hears once, on the engine's thread, that an operation is over. Its owner keeps it alive until then.
 class operation {
   public:
     virtual void over(const arrival& result) = 0;
@@ -48,7 +48,7 @@ class port {
     /// Forgets a send to a rank that is gone; it will never be over.
     virtual void abandon(operation& done) = 0;
 
-    /// True if an operation was over.
+    /// Calls over() of operations that have ended. True if there was one.
     virtual bool poll() = 0;
     [[nodiscard]] virtual bool busy() const = 0;
     /// Operations under way.

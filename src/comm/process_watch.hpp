@@ -18,7 +18,7 @@ class process_watch {
     explicit process_watch(pid_t process);
 
     [[nodiscard]] bool watches() const { return m_process.get() >= 0; }
-    /// True since the process has ended, also if nobody has waited for it. Never blocks.
+    /// True once the process has ended, even as a zombie. Never blocks.
     [[nodiscard]] bool is_gone() const;
 
   private:

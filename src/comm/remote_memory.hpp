@@ -39,7 +39,7 @@ class remote_memory {
 
     /// `far`: by rank, which ones are on other nodes.
     remote_memory(const process_group& all, const std::vector<bool>& far, reach own, trouble fails);
-    /// Every process has ended its calls, and so have the others theirs to this one.
+    /// Destroy only once no process calls any more, neither this one nor another to this one.
     ~remote_memory();
     remote_memory(const remote_memory&) = delete;
     remote_memory& operator=(const remote_memory&) = delete;
@@ -48,12 +48,12 @@ class remote_memory {
     /// `from` may change once it returns; the bytes are there after quiet().
     void write(const remote_location& where, const void* from, std::size_t bytes);
     void read(const remote_location& where, void* to, std::size_t bytes);
-    /// What the word was.
+    /// Waits; returns the word's former value.
     std::uint64_t change(const remote_location& where, word_operation what, std::size_t word_bytes,
                          std::uint64_t operand, std::uint64_t compared);
-    /// Does not wait for it.
+    /// As change(), without waiting and without a result.
     void tell(const remote_location& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
-    /// All that this process has written and told is there.
+    /// Returns when all earlier write() and tell() of this process have taken effect.
     void quiet();
     /// This process may end before the others do.
     void leave() { m_watch.leave(); }

@@ -12,10 +12,10 @@
 
 namespace causeway::comm {
 
-/// What a call of MPI has refused with `code`, as a failure of a message.
+/// The failure of a call of MPI that returned `code`; `what` names the call.
 [[nodiscard]] failure mpi_failure(const char* what, int code);
 
-/// A call that MPI refuses has done nothing, and the other rank may wait for it: call again.
+/// Calls up to three times until MPI accepts: a refused call has done nothing, and the other rank may wait for it.
 template <class Call> int insist(Call call) {
     int code = call();
     for (int tries = 1; tries < 3 && code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS; ++tries) code = call();
@@ -31,7 +31,7 @@ class request_set {
     void watch(MPI_Request request, operation& done);
     /// Of a receive: if it ends at once it is told so, else it ends in its own time.
     void cancel(operation& done);
-    /// `done` is told nothing any more.
+    /// Never calls `done` again.
     void abandon(operation& done);
 
     /// Tells those whose requests are over; whether there were any. They may add and abandon others.

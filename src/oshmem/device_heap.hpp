@@ -12,8 +12,8 @@ namespace causeway::oshmem {
 
 using comm::word_operation; // numbered as libcauseway does
 
-/// Loads libcauseway, and OpenCL with it, when it is made: most programs need neither. Of the calls that take `call`, a
-/// failure ends the job with that name.
+/// Its constructor loads libcauseway and OpenCL, which most programs do not need. Where a function takes `call`, a
+/// failure ends the job with a message that begins with it.
 class device_heap {
   public:
     /// PE `pe` of all `pes` processes takes one of its node's devices: of the GPUs, if there are any. Collective. If

@@ -52,7 +52,7 @@ struct team_slot {
 /// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.
 [[noreturn]] void give_up(const char* call, const std::string& why);
 
-/// Calls the MPI_Finalize that this library's own stands before; returns its code.
+/// Calls MPI's own MPI_Finalize, which this library's wraps; returns its code.
 int end_mpi_of_program();
 
 class job {

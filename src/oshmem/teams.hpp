@@ -12,7 +12,7 @@ struct causeway_shmem_team {
     shmem_team_config_t config;
 };
 
-/// Of all PEs, they have one slot that calls without a team meet in, too.
+/// The slot of a team. That of all PEs also serves calls without a team.
 inline causeway::oshmem::team_slot& slot_of(shmem_team_t team) {
     return team == SHMEM_TEAM_WORLD ? causeway::oshmem::job::instance().world_slot() : team->slot;
 }
