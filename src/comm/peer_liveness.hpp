@@ -34,8 +34,8 @@ class peer_liveness {
         if (key) m_keys.emplace(rank, key);
     }
 
-    /// Names the network namespace of this process: equal only for processes that reach each other's abstract sockets.
-    /// A rank that was met there and no longer listens is gone.
+    /// A hash of machine, network namespace, user and job: equal only for ranks that reach each other's abstract
+    /// sockets. A rank that was met there and no longer listens is gone.
     [[nodiscard]] static std::uint64_t node();
 
   private:
