@@ -8,7 +8,7 @@ on the fewest ranks. Of two runs of one version, class and number of ranks, the
 later one counts: name first what others replace. Runs that failed their check are left out.
 
 Usage: scripts/bt_mz_figures.py PICTURE CLASS[,CLASS]... RECORD...
-       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C,B benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
+       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C,D benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
 """
 import re
 import sys
@@ -44,14 +44,14 @@ def runs(paths):
 
 def draw(speed, share, versions, most):
     serial = versions.get("host", {}).get(1)
-    base = serial[0] if serial else min(min(at.items())[1][0] for at in versions.values())
+    every = sorted({count for at in versions.values() for count in at if count <= most})
+    base = serial[0] if serial else min(at[every[0]][0] for at in versions.values() if every[0] in at)
     for version, at in versions.items():
         counts = sorted(count for count in at if count <= most)
         look = {"color": COLOURS[version], "marker": "o", "label": version}
         speed.plot(counts, [base / at[count][0] for count in counts], **look)
         if version != "host":
             share.plot(counts, [at[count][1] for count in counts], **look)
-    every = sorted({count for at in versions.values() for count in at if count <= most})
     first = base / min(at[every[0]][0] for at in versions.values() if every[0] in at)
     speed.plot(every, [first * count / every[0] for count in every], color="#bbbbbb", linestyle=":", label="ideal")
     for axes in (speed, share):
