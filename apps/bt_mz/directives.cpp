@@ -65,6 +65,8 @@ class directives : public version {
         copy_faces(m_tables.outgoing, m_leaving, m_field.data(), m_inbox.outgoing(), taking);
         // communication end
         copy_faces(m_tables.local, m_leaving, m_field.data(), m_field.data(), solving);
+        // The late rows need the local faces, too, and nothing of the early part.
+        bt_mz_let_wait(placing, solving);
         solve(step_part::early);
         // communication begin
         bt_mz_wait(taking);
@@ -85,6 +87,7 @@ class directives : public version {
         MPI_Barrier(MPI_COMM_WORLD);
         const auto begin = std::chrono::steady_clock::now();
         for (int step = 0; step < m_count; ++step) {
+            bt_mz_let_wait(placing, solving);
             solve(step_part::early);
             solve(step_part::late);
         }
