@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <new>
 #include <vector>
 
 namespace causeway::tasks {
@@ -31,14 +32,19 @@ template <class Element, class Atomics = real_atomics> class deque {
     deque(const deque&) = delete;
     deque& operator=(const deque&) = delete;
 
-    /// Owner only.
-    void push(Element* element) {
+    /// Owner only. False if it has no room and there is no memory for more: nothing is pushed.
+    bool push(Element* element) {
         const auto bottom = m_bottom.load(std::memory_order_relaxed);
         const auto top = m_top.load(std::memory_order_acquire);
         auto* array = m_array.load(std::memory_order_relaxed);
-        if (bottom - top >= array->capacity) array = grow(array, top, bottom);
+        if (bottom - top >= array->capacity) try {
+                array = grow(array, top, bottom);
+            } catch (const std::bad_alloc&) {
+                return false;
+            }
         array->at(bottom).store(element, std::memory_order_relaxed);
         m_bottom.store(bottom + 1, std::memory_order_release);
+        return true;
     }
 
     /// Owner only. Removes what was pushed last; null if empty.

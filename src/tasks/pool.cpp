@@ -56,18 +56,18 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
     }
     try {
         for (unsigned each = m_callers; each < threads; ++each)
-            m_threads.emplace_back([this, each, node = node_of_worker[each], bind = options.bind] {
+            m_threads->emplace_back([this, each, node = node_of_worker[each], bind = options.bind] {
                 if (bind && m_machine.nodes.size() > 1) topology::bind_thread_to_node(m_machine, node);
                 work(*m_workers[each]);
             });
     } catch (...) {
         m_stopping.store(true);
         wake_everyone();
-        for (auto& thread : m_threads) thread.join();
+        for (auto& thread : *m_threads) thread.join();
         try {
             throw;
         } catch (const std::system_error& error) {
-            throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads.size() + 1) +
+            throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads->size() + 1) +
                                                                " of " + std::to_string(threads - m_callers) +
                                                                " of a pool: " + error.what());
         }
@@ -80,10 +80,10 @@ pool::~pool() {
     if (::getpid() != m_process) {
         // The threads' handles may be those of threads that the child has begun since, so they are not touched. Nor are
         // the queues, which may be half changed.
-        (void)new std::vector(std::move(m_threads));
+        (void)m_threads.release();
         return;
     }
-    for (auto& thread : m_threads) thread.join();
+    for (auto& thread : *m_threads) thread.join();
     drain();
 }
 
@@ -175,25 +175,26 @@ unsigned pool::current_worker() const {
 
 void pool::prepare(task* made, task_group& group, std::span<const region> regions, bool held) {
     made->group = &group;
-    group.add_one();
-    if (m_record) made->record = m_record->spawned(&group, regions);
     const bool ordered = std::any_of(regions.begin(), regions.end(), [](const region& each) { return each.orders(); });
-    if (!ordered && !held) return;
     try {
-        made->node = new dependence_node(made);
-        if (held) made->node->hold();
-        if (m_reads_footprints) made->node->remember(regions);
-        if (ordered) group.enter(*made->node, regions);
-    } catch (const std::bad_alloc&) {
-        // It may have predecessors by now, so it waits for them.
-        made->void_of_work = 1;
-        if (!made->node) {
-            worker::end_payload(*made);
-            discard(made);
-            if (group.end_one()) wake_everyone();
-            throw;
+        if (ordered || held) {
+            made->node = new dependence_node(made);
+            if (held) made->node->hold();
+            if (m_reads_footprints) made->node->remember(regions);
         }
+        if (m_record) made->record = m_record->spawned(&group, regions);
+    } catch (const std::bad_alloc&) {
+        if (made->node) made->node->release();
+        worker::end_payload(*made);
+        discard(made);
+        throw;
     }
+    group.add_one();
+    if (ordered) try {
+            group.enter(*made->node, regions);
+        } catch (const std::bad_alloc&) {
+            made->void_of_work = 1; // it may have predecessors by now, so it waits for them
+        }
 }
 
 void pool::submit(task* made, task_group& group, std::span<const region> regions) {
@@ -299,6 +300,14 @@ void pool::tell_of_work(unsigned group) {
 
 unsigned pool::deal(task* ready, worker* from, std::span<const region> regions) {
     if (!m_deals) return own_queue;
+    try {
+        return deal_by_footprint(ready, from, regions);
+    } catch (const std::bad_alloc&) {
+        return own_queue; // no memory to look at its bytes: it goes where it would without
+    }
+}
+
+unsigned pool::deal_by_footprint(task* ready, worker* from, std::span<const region> regions) {
     if (!m_reads_footprints || regions.empty()) return m_policy->deal({.own_group = from ? from->group() : 0});
     thread_local footprint others_footprint;
     thread_local std::vector<double> others_backlog;

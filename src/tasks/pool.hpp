@@ -94,7 +94,9 @@ class pool {
     void work_off(std::uint64_t surplus);
     /// Sleeps while the group's number of pending tasks keeps falling.
     static void let_catch_up(task_group& group);
+    /// The group whose inbox the task goes to, or own_queue. Does not throw, as the task is counted by now.
     [[nodiscard]] unsigned deal(task* ready, worker* from, std::span<const region> regions);
+    [[nodiscard]] unsigned deal_by_footprint(task* ready, worker* from, std::span<const region> regions);
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
     void wake_everyone();
@@ -123,7 +125,8 @@ class pool {
     std::vector<std::unique_ptr<group_queue>> m_groups;
     std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
     unsigned m_callers = 0;
-    std::vector<std::thread> m_threads;
+    /// Left behind by a child of fork(), which may not touch them.
+    std::unique_ptr<std::vector<std::thread>> m_threads = std::make_unique<std::vector<std::thread>>();
     const pid_t m_process = ::getpid(); ///< which has the threads; a child of fork() has none
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< at least the sum of all groups' sleeper counts

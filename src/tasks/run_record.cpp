@@ -2,6 +2,8 @@
 // Keeps who spawned whom by a stack in each thread.
 #include "tasks/run_record.hpp"
 
+#include <utility>
+
 namespace causeway::tasks {
 
 namespace {
@@ -34,10 +36,11 @@ void run_record::running::ended(unsigned worker, came_by way) {
 
 std::uint32_t run_record::spawned(const void* group, std::span<const region> regions) {
     const std::lock_guard lock(m_mutex);
-    auto& made = m_tasks.emplace_back();
+    recorded_task made;
     made.parent = t_running;
     made.group = m_groups.emplace(group, static_cast<std::uint32_t>(m_groups.size())).first->second;
     made.regions.assign(regions.begin(), regions.end());
+    m_tasks.push_back(std::move(made));
     return static_cast<std::uint32_t>(m_tasks.size() - 1);
 }
 

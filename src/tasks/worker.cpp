@@ -9,7 +9,6 @@
 
 #include <chrono>
 #include <exception>
-#include <system_error>
 #include <thread>
 
 namespace causeway::tasks {
@@ -185,8 +184,8 @@ void worker::run_on_fresh_stack(task* which) {
             bind_thread(this);
             run_here(which);
         }).join();
-    } catch (const std::system_error&) {
-        run_here(which); // no more threads: what is left of this stack
+    } catch (const std::exception&) {
+        run_here(which); // no more threads, or no memory for one: what is left of this stack
     }
 }
 
@@ -212,8 +211,11 @@ void worker::run_here(task* which) {
     if (which->void_of_work || group.is_cancelled()) {
         end_payload(*which);
     } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
-        group.fail(std::make_exception_ptr(
-            transfer_error(status::cancelled, "a task was waiting when its pool was released")));
+        try {
+            throw transfer_error(status::cancelled, "a task was waiting when its pool was released");
+        } catch (const std::exception&) { // std::bad_alloc if there is no memory for the text
+            group.fail(std::current_exception());
+        }
         end_payload(*which);
     } else {
         if (__builtin_expect(m_pool.m_record != nullptr, 0)) {

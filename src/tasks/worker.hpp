@@ -31,7 +31,10 @@ class alignas(64) worker {
     /// Makes `here` (may be null) the calling thread's worker; returns the one before.
     static worker* bind_thread(worker* here);
 
-    void push(task* ready) { m_queue.push(ready); }
+    /// Puts a task into the deque, or into the group's inbox if the deque cannot grow. Needs no memory.
+    void push(task* ready) {
+        if (__builtin_expect(!m_queue.push(ready), 0)) m_pool.m_groups[m_group]->ordinary.push_first(ready);
+    }
     [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
     [[nodiscard]] task* steal_from() { return m_queue.steal(); }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each allocation of the program's thread fails once, for all of them in turn: what was refused does not run, all else
-// does.
+// Each allocation of a thread fails once, for all of them in turn: what was refused does not run, all else does.
 #include <causeway/tasks.hpp>
+#include <causeway/tasks_simulator.h>
 
 #include <gtest/gtest.h>
 
@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <thread>
 #include <vector>
 
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
@@ -87,6 +88,90 @@ TEST(exhausted_memory_of_each_call, refuses_the_task_and_runs_the_others_in_orde
             ASSERT_EQ(content.use_count(), 1) << "allocation " << failures;
         }
         EXPECT_GT(failures, count) << "a payload of its own for each";
+    }
+}
+
+TEST(exhausted_memory_of_each_call, refuses_what_a_task_spawns_or_runs_it) {
+    for (const bool ordered : {false, true}) {
+        const int count = ordered ? 300 : 3000; // more than a deque begins with
+        long failures = 0;
+        for (bool any = true; any; ++failures) {
+            causeway::task_pool pool({.policy = CAUSEWAY_TASK_POLICY_WORK_STEALING, .threads = 1});
+            std::atomic<int> ran{0};
+            int spawned = 0, cell = 0;
+            causeway::task_group outer(pool);
+            outer.spawn([&] {
+                causeway::task_group inner(pool);
+                t_allocations_left = failures;
+                for (int each = 0; each < count; ++each) try {
+                        if (ordered)
+                            inner.spawn([&] { ++ran; }, {causeway::in(&cell)});
+                        else
+                            inner.spawn([&] { ++ran; });
+                        ++spawned;
+                    } catch (const std::bad_alloc&) {}
+                any = t_allocations_left < 0;
+                t_allocations_left = -1;
+                inner.wait();
+            });
+            outer.wait();
+            ASSERT_EQ(ran, spawned) << "allocation " << failures;
+            ASSERT_GE(spawned, count - 1) << "allocation " << failures;
+        }
+        EXPECT_GT(failures, 8) << "slabs of tasks, and arrays of a deque";
+    }
+}
+
+TEST(exhausted_memory_at_the_end_of_a_task, readies_all_that_waited_for_it) {
+    constexpr int count = 3000;
+    for (const int no_callers : {0, 1})
+        for (long failures = 0; failures < 8; ++failures) {
+            causeway::task_pool pool(
+                {.policy = CAUSEWAY_TASK_POLICY_WORK_STEALING, .threads = 1, .no_callers = no_callers});
+            std::atomic<int> ran{0};
+            std::atomic<bool> all_wait{false};
+            int cell = 0;
+            causeway::task_group group(pool);
+            group.spawn(
+                [&] {
+                    while (!all_wait) std::this_thread::yield();
+                    t_allocations_left = failures;
+                },
+                {causeway::inout(&cell)});
+            for (int each = 0; each < count; ++each) group.spawn([&] { ++ran; }, {causeway::in(&cell)});
+            all_wait = true;
+            EXPECT_NO_THROW(group.wait());
+            t_allocations_left = -1;
+            ASSERT_EQ(ran, count) << "allocation " << failures;
+        }
+}
+
+TEST(exhausted_memory_of_each_call, refuses_tasks_that_a_program_deals_or_records) {
+    constexpr int count = 20;
+    for (const bool records : {false, true}) {
+        long failures = 0;
+        for (bool any = true; any; ++failures) {
+            causeway_task_pool_options options{.threads = 2};
+            if (!records) options.deal = [](void*, const causeway_deal*) { return 0; };
+            causeway::task_pool pool(options);
+            if (records) {
+                ASSERT_EQ(causeway_task_record_begin(pool.get()), CAUSEWAY_TASKS_SUCCESS);
+            }
+            std::atomic<int> ran{0};
+            int spawned = 0, cell = 0;
+            causeway::task_group group(pool);
+            t_allocations_left = failures;
+            for (int each = 0; each < count; ++each) try {
+                    group.spawn([&] { ++ran; }, {causeway::inout(&cell)});
+                    ++spawned;
+                } catch (const std::bad_alloc&) {}
+            any = t_allocations_left < 0;
+            t_allocations_left = -1;
+            EXPECT_NO_THROW(group.wait());
+            ASSERT_EQ(ran, spawned) << "allocation " << failures;
+            ASSERT_GE(spawned, count - 1) << "allocation " << failures;
+        }
+        EXPECT_GT(failures, count) << "a node in the graph for each";
     }
 }
 
