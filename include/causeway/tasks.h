@@ -68,7 +68,7 @@ CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 /* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call. */
 CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 
-/* Nodes that this process may use. */
+/* Nodes that this process may use; 0, with the cause in causeway_tasks_last_error(), if there is no memory. */
 CAUSEWAY_TASKS_EXPORT unsigned causeway_node_count(void);
 
 /* How many allocations the system did not bind as asked: their pages lie where they are touched first. */

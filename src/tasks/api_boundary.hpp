@@ -8,14 +8,21 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
 namespace causeway::tasks {
 
 /// Text of the calling thread's last error.
 [[nodiscard]] std::string& last_error();
 
-inline int keep_error(int code, const std::string& message) {
-    last_error() = message;
+/// Keeps the text, or less of it if there is no memory.
+inline int keep_error(int code, std::string_view begin, std::string_view rest = {}) noexcept {
+    auto& text = last_error();
+    try {
+        text.assign(begin).append(rest);
+    } catch (const std::bad_alloc&) {
+        text = "no memory"; // short enough to need none
+    }
     return code;
 }
 

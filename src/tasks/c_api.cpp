@@ -183,13 +183,25 @@ void causeway_free(void* memory) {
 }
 
 int causeway_node_of_address(const void* address) {
-    return process().has_memory() ? process().memory().addresses().node_of(reinterpret_cast<std::uintptr_t>(address))
-                                  : -1;
+    int node = -1;
+    (void)guard([&] {
+        if (process().has_memory())
+            node = process().memory().addresses().node_of(reinterpret_cast<std::uintptr_t>(address));
+    });
+    return node;
 }
 
-unsigned causeway_node_count() { return static_cast<unsigned>(process().here.nodes.size()); }
+unsigned causeway_node_count() {
+    unsigned count = 0;
+    (void)guard([&] { count = static_cast<unsigned>(process().here.nodes.size()); });
+    return count;
+}
 
-uint64_t causeway_unbound_allocations() { return process().has_memory() ? process().memory().unbound() : 0; }
+uint64_t causeway_unbound_allocations() {
+    uint64_t count = 0;
+    (void)guard([&] { count = process().has_memory() ? process().memory().unbound() : 0; });
+    return count;
+}
 
 int causeway_task_pool_create(const causeway_task_pool_options* options, causeway_task_pool** made) {
     return guard([&] {
@@ -219,11 +231,12 @@ void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* po
 }
 
 int causeway_task_group_wait(causeway_task_group* handle) {
-    const int refused = guard([&] { (void)known(handle); });
+    const int refused = guard([&] {
+        auto& group = known(handle);
+        if (!group.is_done()) group.owner()->wait(group); // else its pool may be gone
+    });
     if (refused != CAUSEWAY_TASKS_SUCCESS) return refused;
-    auto& group = group_of(handle);
-    if (!group.is_done()) group.owner()->wait(group); // else its pool may be gone
-    const auto [failure, cancelled] = group.settle();
+    const auto [failure, cancelled] = group_of(handle).settle();
     if (!failure)
         return !cancelled ? CAUSEWAY_TASKS_SUCCESS
                           : keep_error(CAUSEWAY_TASKS_CANCELLED, "the group of tasks was cancelled");
@@ -233,7 +246,7 @@ int causeway_task_group_wait(causeway_task_group* handle) {
         if (error.code() == status::cancelled) return keep_error(CAUSEWAY_TASKS_CANCELLED, error.what());
         return keep_error(CAUSEWAY_TASKS_FAILED, error.what());
     } catch (const std::exception& error) {
-        return keep_error(CAUSEWAY_TASKS_FAILED, std::string("a task threw: ") + error.what());
+        return keep_error(CAUSEWAY_TASKS_FAILED, "a task threw: ", error.what());
     } catch (...) {
         return keep_error(CAUSEWAY_TASKS_FAILED, "a task threw what is no std::exception");
     }
@@ -320,5 +333,7 @@ int causeway_task_submit(causeway_task_group* group, causeway_task* handle, caus
 }
 
 void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task) {
-    if (pool && task) pool->let_go(task_of(task));
+    (void)guard([&] {
+        if (pool && task) pool->let_go(task_of(task));
+    });
 }

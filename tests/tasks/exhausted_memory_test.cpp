@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <memory>
 #include <new>
+#include <stdexcept>
 #include <thread>
 #include <vector>
 
@@ -172,6 +173,29 @@ TEST(exhausted_memory_of_each_call, refuses_tasks_that_a_program_deals_or_record
             ASSERT_GE(spawned, count - 1) << "allocation " << failures;
         }
         EXPECT_GT(failures, count) << "a node in the graph for each";
+    }
+}
+
+TEST(exhausted_memory_of_each_call, throws_nothing_while_it_tells_the_cause) {
+    causeway::task_pool pool({.threads = 1});
+    for (long failures = 0; failures < 8; ++failures) {
+        int code = 0;
+        std::thread([&] { // whose last error has no room yet
+            t_allocations_left = failures;
+            EXPECT_NO_THROW(code = causeway_task_spawn(nullptr, [](void*) {}, nullptr, nullptr, 0));
+            t_allocations_left = -1;
+        })
+            .join();
+        EXPECT_LT(code, 0) << "allocation " << failures;
+        causeway::task_group group(pool);
+        const auto fail = [](void*) -> void { throw std::runtime_error("a text that needs memory of its own"); };
+        ASSERT_EQ(causeway_task_spawn(group.get(), fail, nullptr, nullptr, 0), CAUSEWAY_TASKS_SUCCESS);
+        std::thread([&] {
+            t_allocations_left = failures;
+            EXPECT_NO_THROW(code = causeway_task_group_wait(group.get()));
+            t_allocations_left = -1;
+        }).join();
+        EXPECT_EQ(code, CAUSEWAY_TASKS_FAILED) << "allocation " << failures;
     }
 }
 
