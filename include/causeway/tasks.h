@@ -114,8 +114,8 @@ typedef struct causeway_task_pool_options {
 CAUSEWAY_TASKS_EXPORT int causeway_task_pool_create(const causeway_task_pool_options* options,
                                                     causeway_task_pool** pool);
 
-/* Destroys the pool. Running tasks finish; waiting ones are dropped, and their groups fail. No other thread may be in a
- * call with this pool; null is allowed. */
+/* Destroys the pool. Running tasks finish; waiting and held ones are dropped, and their groups fail. No other thread
+ * may be in a call with this pool; null is allowed. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_pool_release(causeway_task_pool* pool);
 
 typedef struct causeway_task_statistics {
@@ -192,7 +192,7 @@ CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, cause
 CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
                                                causeway_task_function function, causeway_task_function destroy,
                                                const causeway_region* regions, size_t count, int flags);
-/* Lets a task that was submitted with CAUSEWAY_TASK_HELD run. Call once for each. */
+/* Lets a task that was submitted with CAUSEWAY_TASK_HELD run. Call once for each, while the pool lives. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_let_go(causeway_task_pool* pool, causeway_task* task);
 
 #ifdef __cplusplus

@@ -90,6 +90,7 @@ pool::~pool() {
 void pool::drain() {
     auto& self = *m_workers.front();
     auto* const before = worker::bind_thread(&self);
+    while (!m_held.empty()) let_go(*m_held.begin());
     for (bool any = true; any;) {
         any = false;
         for (auto& group : m_groups)
@@ -179,11 +180,16 @@ void pool::prepare(task* made, task_group& group, std::span<const region> region
     try {
         if (ordered || held) {
             made->node = new dependence_node(made);
-            if (held) made->node->hold();
+            if (held) {
+                made->node->hold();
+                const std::lock_guard lock(m_held_lock);
+                m_held.insert(made);
+            }
             if (m_reads_footprints) made->node->remember(regions);
         }
         if (m_record) made->record = m_record->spawned(&group, regions);
     } catch (const std::bad_alloc&) {
+        if (held) (void)forget_held(made);
         if (made->node) made->node->release();
         worker::end_payload(*made);
         discard(made);
@@ -264,8 +270,13 @@ void pool::submit_held(task* made, task_group& group, std::span<const region> re
     }
 }
 
+bool pool::forget_held(task* held) {
+    const std::lock_guard lock(m_held_lock);
+    return m_held.erase(held) != 0;
+}
+
 void pool::let_go(task* held) {
-    if (held->node->let_go()) make_ready(held, worker::current(*this), held->node->remembered());
+    if (forget_held(held) && held->node->let_go()) make_ready(held, worker::current(*this), held->node->remembered());
 }
 
 void pool::make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child) {

@@ -18,6 +18,7 @@
 #include <memory>
 #include <span>
 #include <thread>
+#include <unordered_set>
 #include <vector>
 
 namespace causeway::tasks {
@@ -60,7 +61,7 @@ class pool {
     void submit(task* made, task_group& group, std::span<const region> regions);
     /// The same without regions.
     void submit(task* made, task_group& group);
-    /// As submit(), but the task starts only after let_go().
+    /// As submit(), but the task starts only after let_go(), or ends with the pool.
     void submit_held(task* made, task_group& group, std::span<const region> regions);
     void let_go(task* held);
 
@@ -109,6 +110,8 @@ class pool {
     void free_slot(worker& slot);
     /// Ends all waiting tasks without running them. Call when all threads have stopped.
     void drain();
+    /// Ends the hold. False if there is none.
+    bool forget_held(task* held);
     static void free_payload(task* over);
     /// A list of free tasks, 64 of them.
     [[nodiscard]] task* take_batch();
@@ -133,6 +136,9 @@ class pool {
     std::atomic<bool> m_stopping{false};
     doorbell<> m_callers_bell; ///< for waiting threads that found no free slot
     run_record* m_record = nullptr;
+
+    spin_lock m_held_lock; // guards m_held
+    std::unordered_set<task*> m_held; ///< those that nobody has let go
 
     spin_lock m_spare_lock; // guards what follows
     task* m_batches = nullptr; ///< the first task of a batch; its `payload` is that of the next one

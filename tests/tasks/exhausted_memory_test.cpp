@@ -176,6 +176,30 @@ TEST(exhausted_memory_of_each_call, refuses_tasks_that_a_program_deals_or_record
     }
 }
 
+TEST(exhausted_memory_of_each_call, refuses_held_tasks_and_runs_those_let_go) {
+    long failures = 0;
+    for (bool any = true; any; ++failures) {
+        causeway::task_pool pool({.threads = 1});
+        std::atomic<int> ran{0};
+        std::vector<causeway_task*> held;
+        held.reserve(20);
+        int cell = 0;
+        const std::array<causeway_region, 1> regions = {causeway::inout(&cell)};
+        causeway::task_group group(pool);
+        t_allocations_left = failures;
+        for (int each = 0; each < 20; ++each) try {
+                held.push_back(group.spawn_held([&] { ++ran; }, regions));
+            } catch (const std::bad_alloc&) {}
+        any = t_allocations_left < 0;
+        for (auto* const each : held) group.let_go(each);
+        t_allocations_left = -1;
+        group.wait();
+        ASSERT_EQ(ran, static_cast<int>(held.size())) << "allocation " << failures;
+        ASSERT_GE(held.size(), 19u) << "allocation " << failures;
+    }
+    EXPECT_GT(failures, 40) << "a node and a hold for each";
+}
+
 TEST(exhausted_memory_of_each_call, throws_nothing_while_it_tells_the_cause) {
     causeway::task_pool pool({.threads = 1});
     for (long failures = 0; failures < 8; ++failures) {

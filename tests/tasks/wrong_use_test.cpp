@@ -189,6 +189,34 @@ TEST(wrong_use, a_refused_payload_whose_destructor_throws_fails_its_group) {
     EXPECT_EQ(ended, 3);
 }
 
+TEST(rare_use, a_pool_released_while_tasks_are_held_drops_them_and_what_waits_for_them) {
+    for (const auto policy : {CAUSEWAY_TASK_POLICY_WORK_STEALING, CAUSEWAY_TASK_POLICY_CENTRAL_QUEUE}) {
+        auto pool = std::make_unique<task_pool>(causeway_task_pool_options{.policy = policy, .threads = 2});
+        const auto content = std::make_shared<int>(0); // its count says whether payloads ended
+        std::atomic<int> ran{0};
+        int cell = 0;
+        task_group group(*pool);
+        const auto work = [content, &ran] { ++ran; };
+        const std::array<causeway_region, 1> regions = {inout(&cell)};
+        (void)group.spawn_held(work);
+        (void)group.spawn_held(work, regions);
+        for (int each = 0; each < 5; ++each) group.spawn(work, regions);
+        (void)group.spawn_held(work, regions); // waits for those too
+        group.let_go(group.spawn_held(work));
+        pool.reset();
+        int code = 0;
+        try {
+            group.wait();
+        } catch (const tasks_error& error) {
+            code = error.code();
+        }
+        EXPECT_EQ(code, CAUSEWAY_TASKS_CANCELLED);
+        EXPECT_TRUE(told("its pool was released"));
+        EXPECT_LE(ran, 1) << "one was let go";
+        EXPECT_EQ(content.use_count(), 2) << "this one's and that of `work`";
+    }
+}
+
 TEST(rare_use, threads_that_are_no_workers_spawn_into_one_group) {
     task_pool pool({.threads = 3});
     task_group group(pool);
