@@ -147,11 +147,15 @@ bool arena::release(void* address) {
 }
 
 void arena::give_memory_back(std::uintptr_t begin, std::uint64_t bytes) {
-    // A fresh mapping in its place gives back pages and forgets their binding. Where the process has as many mappings
-    // as it may, these addresses are not given out again.
-    if (::mmap(reinterpret_cast<void*>(begin), bytes, PROT_NONE,
-               MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) != MAP_FAILED)
-        give_addresses_back(begin, bytes);
+    void* const memory = reinterpret_cast<void*>(begin);
+    // A fresh mapping gives back pages and forgets their binding, but a hole in the midst of one makes three of it, and
+    // a process may have few (vm.max_map_count). Small areas stay mapped and bound; their next allocation binds anew.
+    const auto empty = [&] { return ::madvise(memory, bytes, MADV_DONTNEED) == 0; };
+    const auto replace = [&] {
+        return ::mmap(memory, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0) !=
+               MAP_FAILED;
+    };
+    if (bytes < huge_page ? empty() || replace() : replace() || empty()) give_addresses_back(begin, bytes);
 }
 
 std::uint64_t arena::bytes_in_use() const {

@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -207,6 +209,32 @@ TEST_F(several_nodes, freed_addresses_are_unknown_and_come_again) {
     EXPECT_EQ(memory->bytes_in_use(), 0u);
     int stranger = 0;
     EXPECT_FALSE(memory->release(&stranger));
+}
+
+/// Of the process, which may have few (vm.max_map_count).
+long mappings() {
+    std::ifstream maps("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(maps), {}, '\n');
+}
+
+TEST_F(several_nodes, single_pages_that_are_freed_take_no_mappings) {
+    constexpr std::size_t count = 4000;
+    std::vector<char*> pages;
+    for (std::size_t each = 0; each < count; ++each) {
+        pages.push_back(static_cast<char*>(memory->allocate({4096, distribution::coarse, 0, {}})));
+        *pages.back() = 1;
+    }
+    const auto before = mappings();
+    ASSERT_GT(before, 0);
+    for (std::size_t each = 0; each < count; each += 2) EXPECT_TRUE(memory->release(pages[each]));
+    EXPECT_LT(mappings(), before + static_cast<long>(count) / 4);
+    for (std::size_t each = 0; each < count; each += 2) {
+        pages[each] = static_cast<char*>(memory->allocate({4096, distribution::coarse, 0, {}}));
+        ASSERT_EQ(*pages[each], 0) << each;
+        expect_as_bound(pages[each], 4096);
+    }
+    for (auto* const each : pages) EXPECT_TRUE(memory->release(each));
+    EXPECT_EQ(memory->bytes_in_use(), 0u);
 }
 
 TEST_F(several_nodes, threads_allocate_ask_and_free_at_once) {
