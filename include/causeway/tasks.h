@@ -65,7 +65,8 @@ CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, ca
  * memory, is ignored, and causeway_tasks_last_error() says so. */
 CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
-/* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call. */
+/* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call.
+ * Do not ask, nor name the address in a task's region, while another thread frees that memory. */
 CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 
 /* Nodes that this process may use; 0, with the cause in causeway_tasks_last_error(), if there is no memory. */
@@ -93,7 +94,7 @@ typedef struct causeway_deal {
     unsigned nodes;
     const uint64_t* bytes_on_node; /* of the task's regions */
     uint64_t bytes; /* their sum */
-    int most_used_node; /* of the region marked most_used; -1 if there is none, or it is spread */
+    int most_used_node; /* of the region marked most_used; -1 if there is none, or it is no coarse or local memory */
     unsigned own_node; /* of the worker that asks */
 } causeway_deal;
 /* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread; does
@@ -136,13 +137,17 @@ typedef struct causeway_task_group {
 
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool);
 
-/* Returns when all tasks of the group are over, and runs tasks meanwhile. One thread at a time waits for a group. A
- * task may wait for groups of its own pool, and of pools whose tasks do not wait for its own: a thread that sleeps in
- * one pool runs nothing of the other. CAUSEWAY_TASKS_FAILED if one threw, CAUSEWAY_TASKS_CANCELLED if the group was
- * cancelled. The group may be used again. */
+/* Returns when all tasks of the group are over, and meanwhile runs tasks of any group. One thread at a time waits for a
+ * group. A task may wait for groups that it made itself, and for groups whose tasks do not wait. It must not wait for
+ * other tasks that wait themselves: it may run on top of one of these, on the same thread, and then neither ends. Order
+ * such tasks by regions, or wait in a thread that runs no task. A task may wait for groups of other pools if the tasks
+ * there do not wait for its own pool: a thread that sleeps in one pool runs nothing of the other.
+ * CAUSEWAY_TASKS_FAILED if one threw, CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used
+ * again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
-/* Cancels the group: its tasks that have not started will not run. */
+/* Cancels the group: its tasks that have not started will not run. Groups that its tasks have made go on: cancel these
+ * too, or let their tasks ask causeway_task_group_is_cancelled() of this one. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group* group);
 /* For tasks that run long: not 0 if the group is cancelled. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_is_cancelled(const causeway_task_group* group);
@@ -161,10 +166,12 @@ typedef struct causeway_region {
     const void* address; /* null only where bytes is 0 */
     size_t bytes;
     causeway_region_access access;
-    int most_used; /* not 0: the policy looks at this one first; of one region at most */
+    int most_used; /* not 0: a policy of the program gets its node. Of the library's, only simulated machines with home
+                      caches (tiles) look at it. Of one region at most */
 } causeway_region;
 
-/* Called once; what it throws (C++) fails the group. */
+/* Called once; what it throws (C++) fails the group. It has 192 KiB of stack, and may have no more where it runs
+ * on top of tasks that wait. */
 typedef void (*causeway_task_function)(void* payload);
 
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
