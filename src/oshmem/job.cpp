@@ -23,6 +23,7 @@ namespace {
 
 job* the_job = nullptr; // lives as long as the process
 job* running_job = nullptr; // the same until it ends
+pid_t process_of_pe = 0;
 std::once_flag start_once;
 
 constexpr std::size_t page = 4096;
@@ -145,6 +146,7 @@ void job::start() {
     if (the_job != nullptr && the_job->m_has_ended) (void)required("shmem_init");
     std::call_once(start_once, [] {
         try {
+            process_of_pe = ::getpid();
             running_job = the_job = new job; // NOLINT: stays, as threads may still use it at exit
         } catch (const std::exception& error) {
             give_up("shmem_init", error.what());
@@ -413,6 +415,7 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
 
 /// A PE that ends by itself with an error ends the others, unless all end: programs return from main what they like.
 void job::finish_at_exit(int status, void*) {
+    if (::getpid() != process_of_pe) return; // a child of the PE that ends by exit()
     if (status != 0 && the_job != nullptr && !the_job->m_has_ended) {
         std::fflush(nullptr);
         if (!the_job->all_end_soon()) exit_all(status);

@@ -143,7 +143,8 @@ class job {
         }
     }
 
-    /// Threads of this PE may call at once: one that waits does not know what the others will do.
+    /// This PE may have threads that call, or that store to symmetric memory: one that waits does not know what they
+    /// will do.
     void allow_threads() { m_has_threads = true; }
 
     /// The heap in device memory, which the first call makes. Collective. Throws transfer_error, on all PEs if on one.

@@ -47,7 +47,8 @@ void shmem_init(void) { start(); }
 int shmem_init_thread(int requested, int* provided) {
     start();
     constexpr int device_bits = SHMEM_DEVICE_HOST_INIT | SHMEM_DEVICE_KERNEL_INIT;
-    thread_level = std::clamp(requested & ~device_bits, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+    const int requested_level = std::clamp(requested & ~device_bits, SHMEM_THREAD_SINGLE, SHMEM_THREAD_MULTIPLE);
+    thread_level = requested_level;
     if ((requested & SHMEM_DEVICE_HOST_INIT) != 0) {
         try {
             (void)job::instance().need_device();
@@ -55,7 +56,7 @@ int shmem_init_thread(int requested, int* provided) {
         } catch (const std::exception&) { // the program sees that it is not provided; shmemg_malloc() says why
         }
     }
-    if ((thread_level & SHMEM_THREAD_MULTIPLE) == SHMEM_THREAD_MULTIPLE) job::instance().allow_threads();
+    if (requested_level != SHMEM_THREAD_SINGLE) job::instance().allow_threads();
     if (provided != nullptr) *provided = thread_level;
     return 0;
 }

@@ -3,9 +3,11 @@
  * wrong, and PEs wait long for one another beside one that has left. */
 #include <shmem.h>
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static long word, sum, lock, sums[2], set_sync[SHMEM_REDUCE_SYNC_SIZE], set_work[SHMEM_REDUCE_MIN_WRKDATA_SIZE];
@@ -34,18 +36,48 @@ static void be_patient(int me, int pes) {
     }
 }
 
+static void* store_late(void* where) {
+    sleep(4);
+    __atomic_store_n((long*)where, 1, __ATOMIC_RELEASE);
+    return NULL;
+}
+
+/* A thread that makes no calls, as SHMEM_THREAD_FUNNELED allows, ends the wait of its own PE. */
+static void be_helped(int me) {
+    pthread_t helper;
+    if (me == 1) return;
+    pthread_create(&helper, NULL, store_late, &word);
+    shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1);
+    pthread_join(helper, NULL);
+}
+
+/* A child's exit() is not the PE's. */
+static void fork_a_child(void) {
+    const pid_t child = fork();
+    if (child == 0) exit(0);
+    waitpid(child, NULL, 0);
+    shmem_barrier_all();
+}
+
 int main(int argc, char** argv) {
     if (argc < 3) return 2;
     const char *const way = argv[1], *const how = argv[2];
-    shmem_init();
+    int level = SHMEM_THREAD_SINGLE;
+    shmem_init_thread(strcmp(way, "helped") == 0 ? SHMEM_THREAD_FUNNELED : SHMEM_THREAD_SINGLE, &level);
     const int me = shmem_my_pe(), pes = shmem_n_pes();
     shmem_team_t all;
     shmem_team_split_strided(SHMEM_TEAM_WORLD, 0, 1, pes, NULL, 0, &all);
     void* const memory = shmem_malloc(8);
     if (strcmp(way, "lock") == 0 && me == 1) shmem_set_lock(&lock);
     shmem_barrier_all();
-    if (strcmp(way, "patient") == 0) {
-        be_patient(me, pes);
+    const int is_patient = strcmp(way, "patient") == 0, is_helped = strcmp(way, "helped") == 0;
+    if (is_patient || is_helped || strcmp(way, "fork") == 0) {
+        if (is_patient)
+            be_patient(me, pes);
+        else if (is_helped)
+            be_helped(me);
+        else
+            fork_a_child();
         printf("right\n");
         fflush(stdout);
         leave(how);
