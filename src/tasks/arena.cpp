@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes addresses first fit, makes them readable, binds them, and remembers them.
+// Takes addresses from the smallest hole that fits, makes them readable, binds them, and remembers them.
 #include "tasks/arena.hpp"
 
 #include "base/error.hpp"
@@ -69,7 +69,7 @@ arena::arena(const topology::machine& here, std::unique_ptr<page_binder> binder)
       m_map(m_begin, m_bytes, here.page_bytes) {
     for (unsigned node = 0; node < here.nodes.size(); ++node)
         if (!here.nodes[node].cores.empty()) m_nodes.push_back(node);
-    m_holes.emplace(m_begin, m_bytes);
+    add_hole(m_begin, m_bytes);
 }
 
 arena::~arena() { ::munmap(reinterpret_cast<void*>(m_begin), m_bytes); }
@@ -165,13 +165,13 @@ std::uint64_t arena::bytes_in_use() const {
 
 std::uintptr_t arena::take_addresses(std::uint64_t bytes, std::uint64_t alignment) {
     const std::lock_guard lock(m_mutex);
-    for (auto hole = m_holes.begin(); hole != m_holes.end(); ++hole) {
-        const auto [begin, room] = *hole;
+    for (auto fit = m_holes_by_bytes.lower_bound({bytes, 0}); fit != m_holes_by_bytes.end(); ++fit) {
+        const auto [room, begin] = *fit;
         const auto aligned = rounded_up(begin, alignment);
         if (aligned - begin + bytes > room) continue;
-        m_holes.erase(hole);
-        if (aligned != begin) m_holes.emplace(begin, aligned - begin);
-        if (const auto end = aligned + bytes; end != begin + room) m_holes.emplace(end, begin + room - end);
+        remove_hole(m_holes.find(begin));
+        if (aligned != begin) add_hole(begin, aligned - begin);
+        if (const auto end = aligned + bytes; end != begin + room) add_hole(end, begin + room - end);
         m_in_use += bytes;
         return aligned;
     }
@@ -184,16 +184,27 @@ void arena::give_addresses_back(std::uintptr_t begin, std::uint64_t bytes) {
     auto next = m_holes.lower_bound(begin);
     if (next != m_holes.end() && next->first == begin + bytes) {
         bytes += next->second;
-        next = m_holes.erase(next);
+        next = remove_hole(next);
     }
     if (next != m_holes.begin()) {
         const auto before = std::prev(next);
         if (before->first + before->second == begin) {
-            before->second += bytes;
-            return;
+            begin = before->first;
+            bytes += before->second;
+            remove_hole(before);
         }
     }
+    add_hole(begin, bytes);
+}
+
+void arena::add_hole(std::uintptr_t begin, std::uint64_t bytes) {
     m_holes.emplace(begin, bytes);
+    m_holes_by_bytes.emplace(bytes, begin);
+}
+
+arena::holes::iterator arena::remove_hole(holes::iterator which) {
+    m_holes_by_bytes.erase({which->second, which->first});
+    return m_holes.erase(which);
 }
 
 } // namespace causeway::tasks

@@ -11,6 +11,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <utility>
 #include <vector>
 
 namespace causeway::tasks {
@@ -62,6 +64,9 @@ class arena {
     [[nodiscard]] bool bind(const layout& made, distribution asked);
     void give_memory_back(std::uintptr_t begin, std::uint64_t bytes);
     void give_addresses_back(std::uintptr_t begin, std::uint64_t bytes);
+    using holes = std::map<std::uintptr_t, std::uint64_t>;
+    void add_hole(std::uintptr_t begin, std::uint64_t bytes);
+    holes::iterator remove_hole(holes::iterator which);
 
     const topology::machine& m_machine;
     std::unique_ptr<page_binder> m_binder;
@@ -71,7 +76,8 @@ class arena {
     address_map m_map;
     std::atomic<std::uint64_t> m_next_node{0}, m_unbound{0};
     mutable std::mutex m_mutex; // guards what follows
-    std::map<std::uintptr_t, std::uint64_t> m_holes; ///< begin and bytes of addresses that are free
+    holes m_holes; ///< begin and bytes of addresses that are free
+    std::set<std::pair<std::uint64_t, std::uintptr_t>> m_holes_by_bytes; ///< the same, smallest first
     std::uint64_t m_in_use = 0;
 };
 

@@ -211,6 +211,19 @@ TEST_F(several_nodes, freed_addresses_are_unknown_and_come_again) {
     EXPECT_FALSE(memory->release(&stranger));
 }
 
+TEST_F(several_nodes, an_allocation_takes_the_smallest_hole_that_fits) {
+    const auto take_pages = [&](std::size_t pages) {
+        return memory->allocate({pages * 4096, distribution::coarse, 0, {}});
+    };
+    auto *const large = take_pages(3), *const first = take_pages(1), *const small = take_pages(1),
+                *const second = take_pages(1);
+    EXPECT_TRUE(memory->release(large));
+    EXPECT_TRUE(memory->release(small));
+    EXPECT_EQ(take_pages(1), small);
+    EXPECT_EQ(take_pages(3), large);
+    for (auto* const each : {large, first, small, second}) EXPECT_TRUE(memory->release(each));
+}
+
 /// Of the process, which may have few (vm.max_map_count).
 long mappings() {
     std::ifstream maps("/proc/self/maps");
