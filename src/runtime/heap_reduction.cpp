@@ -75,6 +75,23 @@ void heap_reduction::next_part() {
 }
 
 void heap_reduction::combine_part() {
+    m_heap->overwrite(
+        m_slice.target_offset + m_first * m_slice.element_bytes, m_count * m_slice.element_bytes,
+        [self = m_self](symmetric_heap::ended over) {
+            self->m_combined = std::move(over);
+            self->combine();
+        },
+        [self = m_self](const failure& error) {
+            self->m_first += self->m_count;
+            if (error) {
+                self->end(error);
+            } else {
+                self->next_part();
+            }
+        });
+}
+
+void heap_reduction::combine() {
     try {
         const cl_mem target = m_heap->buffer(), parts = m_parts.buffer.get();
         const cl_ulong first = m_slice.target_offset / m_slice.element_bytes + m_first, stride = m_most,
@@ -100,19 +117,13 @@ void heap_reduction::combine_part() {
                                                  m_slice.target_offset + m_first * m_slice.element_bytes,
                                                  m_count * m_slice.element_bytes, "reducing", m_combining);
     } catch (...) {
-        end(current_failure());
+        combined(current_failure());
     }
 }
 
-void heap_reduction::step_finished() {
-    const auto result = m_combining.take();
-    m_first += m_count;
-    if (result.error) {
-        end(result.error);
-    } else {
-        next_part();
-    }
-}
+void heap_reduction::combined(const failure& error) { std::exchange(m_combined, nullptr)(error); }
+
+void heap_reduction::step_finished() { combined(m_combining.take().error); }
 
 void heap_reduction::end(const failure& error) {
     const auto self = std::move(m_self);

@@ -34,6 +34,8 @@ class heap_reduction final : private transfer::step_owner, public std::enable_sh
     void step_finished() override;
     void next_part();
     void combine_part();
+    void combine();
+    void combined(const failure& error);
     void end(const failure& error);
 
     std::shared_ptr<symmetric_heap> m_heap;
@@ -47,6 +49,7 @@ class heap_reduction final : private transfer::step_owner, public std::enable_sh
     std::size_t m_left = 0; // parts that are still to come
     failure m_failure;
     transfer::step m_combining;
+    symmetric_heap::ended m_combined; // of the part that the kernel writes
     transfer::step* m_done = nullptr;
     std::shared_ptr<heap_reduction> m_self; // while it is under way
 };

@@ -299,7 +299,7 @@ symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std
     }
     what.bring = [server = m_server, link = m_link, target_offset](const endpoints::heap_piece& part,
                                                                    std::size_t offset, heap_server::ended then) {
-        // Of a reduction it is there already.
+        // Of a reduction it is there already, also in words kept beside the memory: it has overwritten them.
         if (part.pe == server->served()->pe() && part.offset == target_offset + offset) {
             then({});
             return;
@@ -327,6 +327,15 @@ void symmetric_heap::bring(const endpoints::heap_location& from, std::size_t byt
         runtime::instance().engine(),
         one_flow(endpoints::make_host_endpoint(m_heap->at(from.pe, from.offset)), std::move(target), bytes),
         std::move(then));
+}
+
+void symmetric_heap::overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by,
+                               ended then) const {
+    if (m_server) {
+        m_server->overwrite(offset, bytes, by, std::move(then));
+    } else {
+        by(std::move(then));
+    }
 }
 
 cl::kernel symmetric_heap::combining_kernel(const std::string& type, const std::string& combine) const {

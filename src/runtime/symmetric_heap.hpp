@@ -76,6 +76,10 @@ class symmetric_heap {
     /// thread only.
     void bring(const endpoints::heap_location& from, std::size_t bytes, std::unique_ptr<transfer::endpoint> target,
                std::function<void(const failure&)> then) const;
+    using ended = std::function<void(const failure&)>;
+    /// Calls `by` to write to a range of the own heap's memory, then `then`; words kept beside that memory get what was
+    /// written. Engine's thread only.
+    void overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then) const;
 
     /// A new kernel that combines elements of `type` by `combine`, an expression of `a` and `b`; both are OpenCL C.
     /// Throws transfer_error.

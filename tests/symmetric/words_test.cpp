@@ -157,6 +157,47 @@ TEST_F(symmetric_words, are_found_by_calls_and_collectives_on_the_own_heap) {
     ASSERT_EQ(causeway_symmetric_free(word), CL_SUCCESS);
 }
 
+TEST_F(symmetric_words, are_reduced_in_place_and_onto) {
+    constexpr std::size_t most = 9;
+    const queue on = make_queue(order::in_order);
+    const auto ranks = static_cast<std::uint64_t>(all);
+    for (const std::size_t count : {std::size_t{1}, most}) {
+        auto* const words = allocate<std::uint64_t>(count);
+        auto* const others = allocate<std::uint64_t>(count);
+        for (std::size_t i = 0; i < count; ++i) {
+            ASSERT_EQ(causeway_symmetric_signal(words + i, 3 + i, CL_SIGNAL_ADD, next), CL_SUCCESS);
+            ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, words + i, CL_COMPARE_EQ, 3 + i, 0, nullptr, nullptr),
+                      CL_SUCCESS);
+        }
+        const auto reduce = [&](std::uint64_t* target, const std::uint64_t* source) {
+            ASSERT_EQ(clEnqueueSymmetricReduce(on.get(), CL_TRUE, target, source, count, CL_ELEMENT_ULONG,
+                                               CL_REDUCE_SUM, 0, nullptr, nullptr),
+                      CL_SUCCESS)
+                << causeway_error_last_message();
+        };
+        const auto expect = [&](const std::uint64_t* in, std::uint64_t times, const char* what) {
+            for (std::size_t i = 0; i < count; ++i) {
+                std::uint64_t got = 0, fetched = 0;
+                ASSERT_EQ(causeway_symmetric_get(&got, in + i, 8, me), CL_SUCCESS);
+                ASSERT_EQ(causeway_symmetric_atomic(CL_ATOMIC_FETCH, 8, const_cast<std::uint64_t*>(in) + i, 0, 0, next,
+                                                    &fetched),
+                          CL_SUCCESS);
+                EXPECT_EQ(got, times * (3 + i)) << what << ", word " << i << " of " << count;
+                EXPECT_EQ(fetched, times * (3 + i)) << what << ", word " << i << " of " << count << " of the next PE";
+            }
+            ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        };
+        reduce(words, words);
+        expect(words, ranks, "in place");
+        reduce(others, words);
+        expect(others, ranks * ranks, "to other words");
+        reduce(words, others);
+        expect(words, ranks * ranks * ranks, "onto the words");
+        ASSERT_EQ(causeway_symmetric_free(others), CL_SUCCESS);
+        ASSERT_EQ(causeway_symmetric_free(words), CL_SUCCESS);
+    }
+}
+
 TEST_F(symmetric_words, are_seen_behind_a_fence_in_its_order) {
     // A gated put, a fence and a flag, in an out-of-order queue: who sees the flag sees what was put.
     auto* const data = allocate<std::uint64_t>(2);
