@@ -170,7 +170,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
             member.process = std::move(process);
             member.control = found->memory();
             if (!all[pe].needs_server) member.memory = found->memory() + control;
-            m_segments.push_back(std::move(found));
+            member.segment = std::move(found);
         }
         std::vector<bool> is_far = is_near;
         is_far.flip();

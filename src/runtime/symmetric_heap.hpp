@@ -124,11 +124,10 @@ class symmetric_heap {
     cl::context m_context;
     cl_device_id m_device;
     std::unique_ptr<comm::process_group> m_group;
-    std::vector<std::unique_ptr<comm::shared_segment>> m_segments; // by PE
+    std::shared_ptr<endpoints::heap> m_heap; // keeps the memory that m_buffer may use
     cl::buffer m_buffer;
     std::optional<untouchable_range> m_range; // the addresses of memory that the host does not reach
     std::byte* m_base = nullptr; // the first address
-    std::shared_ptr<endpoints::heap> m_heap;
     mutable std::atomic<unsigned> m_done_at_once = 0;
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     std::shared_ptr<heap_link> m_link; // null where the heap lies in no window

@@ -351,6 +351,21 @@ TEST_F(symmetric_words, say_who_calls_another_collective) {
         << causeway_error_last_message();
 }
 
+TEST_F(symmetric_words, end_waits_when_this_pe_leaves) {
+    auto* const word = allocate<std::uint64_t>(1);
+    const queue on = make_queue(order::out_of_order);
+    const event gate = own().make_user_event();
+    cl_event opens = gate.get();
+    event open, gated;
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, 1, 0, nullptr, open.out()), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, 1, 1, &opens, gated.out()), CL_SUCCESS);
+    ASSERT_EQ(clFlush(on.get()), CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_TRUE(ends_with(open, CL_TRANSFER_PEER_FAILED));
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    EXPECT_TRUE(ends_with(gated, CL_TRANSFER_PEER_FAILED));
+}
+
 TEST_F(symmetric_words, let_the_others_go_when_one_leaves) {
     NEEDS_RANKS(2);
     auto* const word = allocate<std::uint64_t>(1);

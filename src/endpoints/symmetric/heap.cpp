@@ -54,7 +54,10 @@ failure heap::trouble_with(int pe, time_point now) {
 
 failure heap::trouble(time_point now) {
     look_at_processes(now);
-    if (m_dead || pes() == 1) return m_dead;
+    if (m_dead) return m_dead;
+    if (has_left(m_members[static_cast<std::size_t>(m_pe)]))
+        return {status::peer_failed, 0, 0, "this PE has left: what this waits for will not come"};
+    if (pes() == 1) return {};
     for (int pe = 0; pe < pes(); ++pe)
         if (pe != m_pe && !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     return {status::peer_failed, 0, 0, "all other PEs have left: what this waits for will not come"};

@@ -6,6 +6,7 @@
 #include "base/error.hpp"
 #include "comm/distant_watch.hpp"
 #include "comm/process_watch.hpp"
+#include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/operation_order.hpp"
 #include "endpoints/symmetric/word_table.hpp"
 #include "transfer/progress_source.hpp"
@@ -46,6 +47,7 @@ struct heap_control {
 
 /// One PE's part of a heap, as far as it is mapped here.
 struct heap_member {
+    std::unique_ptr<comm::shared_segment> segment; ///< what the two below point into; null if others keep it
     std::byte* control = nullptr; ///< null on another node
     std::byte* memory = nullptr; ///< the heap itself; null if this PE does not reach it
     comm::process_watch process;
@@ -89,7 +91,7 @@ class heap {
     [[nodiscard]] failure trouble_with(int pe, time_point now);
     /// Whether the death of any PE has been seen. Any thread.
     [[nodiscard]] bool has_seen_death() const { return m_has_seen_death.load(std::memory_order_relaxed); }
-    /// Why a wait for others may never end: one is dead, or all have left. Empty if neither.
+    /// Why a wait for others may never end: one is dead, or all others or this PE have left. Empty if none of these.
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` answers no more: it is dead or has left. Empty if it answers.
     [[nodiscard]] failure absence_of(int pe, time_point now);
