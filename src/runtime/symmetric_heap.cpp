@@ -499,7 +499,7 @@ void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
         throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", above " +
                                                         std::to_string(largest_alignment));
     meet({.name = "an allocation in the symmetric heap",
-          .number = 2 + alignment,
+          .number = 2 + 16 * static_cast<std::uint64_t>(std::bit_width(alignment)),
           .value = bytes,
           .value_name = "the number of bytes"});
     if (bytes == 0) return nullptr;

@@ -95,6 +95,22 @@ TEST_F(symmetric_heap, refuses_allocations_that_differ) {
     EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
 }
 
+TEST_F(symmetric_heap, tells_calls_apart_that_have_like_arguments) {
+    NEEDS_RANKS(2);
+    auto* const first = allocate<unsigned char>(64);
+    auto* const second = allocate<unsigned char>(64 * static_cast<std::size_t>(all));
+    ASSERT_EQ(second - first, 64);
+    if (me == 0) {
+        EXPECT_EQ(causeway_symmetric_malloc(64), nullptr) << "met a free of offset 64";
+    } else {
+        EXPECT_EQ(causeway_symmetric_free(second), CL_INVALID_OPERATION) << "met an allocation of 64 bytes";
+    }
+    EXPECT_EQ(causeway_symmetric_align(me == 0 ? 64 : 128, 64), nullptr) << "alignments differ";
+    // Nobody has allocated or freed anything.
+    EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_free(second), CL_SUCCESS) << causeway_error_last_message();
+}
+
 TEST_F(symmetric_heap, refuses_by_name) {
     auto* const words = allocate<std::uint64_t>(16); // 128 bytes
     auto* const freed = allocate<std::uint64_t>(16);
