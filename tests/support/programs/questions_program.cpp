@@ -30,10 +30,8 @@
 
 namespace {
 
-using programs::context;
 using programs::expect;
 using programs::is_made;
-using programs::queue;
 using programs::right;
 /// Whatever it is, it is the same on all ranks.
 void same(const char* what, const std::string& found) { expect(what, found, found); }
@@ -174,14 +172,7 @@ void by_commands(const std::string& folder) {
 
 int main(int, char** arguments) {
     const std::string folder = arguments[1];
-    cl_platform_id platform = nullptr;
-    cl_device_id device = nullptr;
-    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
-        return 1;
-    cl_int code = CL_SUCCESS;
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-    queue = clCreateCommandQueue(context, device, 0, &code);
+    programs::make_queue();
     is_made("mkdir", mkdir(folder.c_str(), 0777));
     of_open_files(folder);
     of_the_kernel();

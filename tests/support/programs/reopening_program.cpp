@@ -23,10 +23,8 @@
 
 namespace {
 
-using programs::context;
 using programs::expect;
 using programs::is_made;
-using programs::queue;
 
 void put(int fd, const char* text) { is_made("write", write(fd, text, std::strlen(text))); }
 
@@ -162,14 +160,7 @@ void of_itself() {
 } // namespace
 
 int main(int, char** arguments) {
-    cl_platform_id platform = nullptr;
-    cl_device_id device = nullptr;
-    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
-        return 1;
-    cl_int code = CL_SUCCESS;
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-    queue = clCreateCommandQueue(context, device, 0, &code);
+    programs::make_queue();
     is_made("mkdir", mkdir(arguments[1], 0777));
     is_made("chdir", chdir(arguments[1]));
     opened_twice();

@@ -27,8 +27,6 @@
 
 namespace {
 
-using programs::context;
-using programs::queue;
 int asked = 0;
 
 void tell(const std::string& text) {
@@ -73,14 +71,7 @@ int main() {
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
     if (rank == nullptr) rank = std::getenv("PMI_RANK");
     differ(rank == nullptr || *rank == '0');
-    cl_platform_id platform = nullptr;
-    cl_device_id device = nullptr;
-    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
-        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
-        return 1;
-    cl_int code = CL_SUCCESS;
-    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
-    queue = clCreateCommandQueue(context, device, 0, &code);
+    programs::make_queue();
 
     tell(isatty(terminal));
     winsize size{};

@@ -12,9 +12,21 @@
 
 namespace programs {
 
-// Made by the program.
+// Of the first device.
 inline cl_context context = nullptr;
 inline cl_command_queue queue = nullptr;
+
+/// Makes them; ends the program where there is no device.
+inline void make_queue() {
+    cl_platform_id platform = nullptr;
+    cl_device_id device = nullptr;
+    if (clGetPlatformIDs(1, &platform, nullptr) != CL_SUCCESS ||
+        clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 1, &device, nullptr) != CL_SUCCESS)
+        std::exit(1);
+    cl_int code = CL_SUCCESS;
+    context = clCreateContext(nullptr, 1, &device, nullptr, nullptr, &code);
+    queue = clCreateCommandQueue(context, device, 0, &code);
+}
 
 /// Enqueues a command that is another one for another text, where the ranks meet.
 inline void tell(const std::string& text) {
