@@ -25,6 +25,7 @@ directive_target::directive_target(causeway_acc_clauses& clauses) {
     // With deviceid a directive is asynchronous, in the order of its device's queue.
     m_waits = !clauses.has_device && number == synchronous_queue;
     m_queue = &m_device->queue_of(number);
+    m_queue->waited_for = m_waits;
     if (!clauses.waits) return;
     auto& from = clauses.wait_device >= 0 ? device_number(clauses.wait_device) : *m_device;
     if (&from != m_device) { // a wait for another device's queues: the host sees to it
@@ -36,6 +37,7 @@ directive_target::directive_target(causeway_acc_clauses& clauses) {
                 from.finish(from.queue_of(queue_number(clauses.wait_queues[each])), other);
         }
         m_lock.lock();
+        m_queue->waited_for = m_waits;
         return;
     }
     if (clauses.wait_count == 0) m_device->order_all(*m_queue);
@@ -160,11 +162,13 @@ void causeway_acc_data_end(causeway_acc_clauses* clauses, causeway_acc_data* dat
     same.waits = 0;
     directive_target target(same);
     target.come_last();
+    const bool waits = !clauses->has_device && !clauses->asynchronous;
+    target.queue().waited_for = waits;
     unmap_all(target.device(), target.queue(), data, count);
-    if (clauses->has_device || clauses->asynchronous)
-        target.finish();
-    else
+    if (waits)
         target.device().finish(target.queue(), target.lock());
+    else
+        target.finish();
 }
 
 void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* data, int count) {

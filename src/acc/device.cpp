@@ -201,9 +201,16 @@ void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
 
 void device::write(queue& in, buffer_location to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
+    if (!in.landing.pieces.empty()) { // what is written may be what was read just before
+        check(clFinish(in.handle), "clFinish");
+        in.landing.arrive();
+    }
     command_slot slot(in);
-    // A scalar goes along with the command: nothing has to be read from pageable memory.
-    if (bytes <= 16 && (bytes & (bytes - 1)) == 0 && to.offset % bytes == 0) {
+    // A scalar goes along with the command: nothing has to be read from pageable memory. Unless its value may be on its
+    // way from the device.
+    const bool is_known = std::none_of(m_queues.begin(), m_queues.end(),
+                                       [](const auto& each) { return each.second.reads; });
+    if (is_known && bytes <= 16 && (bytes & (bytes - 1)) == 0 && to.offset % bytes == 0) {
         check(clEnqueueFillBuffer(in.handle, to.buffer, from, bytes, to.offset, bytes, slot.count(), slot.list(),
                                   slot.event()),
               "clEnqueueFillBuffer");
@@ -214,8 +221,39 @@ void device::write(queue& in, buffer_location to, const void* from, std::size_t 
           "clEnqueueWriteBuffer");
 }
 
+void landing_area::arrive() {
+    for (const auto& each : pieces) std::memcpy(each.to, block + each.offset, each.bytes);
+    pieces.clear();
+}
+
+void* device::landing_of(queue& in, std::size_t bytes, void* to) {
+    auto& [block, pieces] = in.landing;
+    const auto offset = pieces.empty() ? 0 : (pieces.back().offset + pieces.back().bytes + 15) / 16 * 16;
+    if (m_cpu || !in.waited_for || offset + bytes > small_bytes) return nullptr;
+    if (!block && !m_landings.empty()) {
+        block = m_landings.back();
+        m_landings.pop_back();
+    }
+    if (!block) {
+        cl_int status = CL_SUCCESS;
+        const auto made = clCreateBuffer(context(), CL_MEM_READ_WRITE | CL_MEM_ALLOC_HOST_PTR, small_bytes, nullptr,
+                                         &status);
+        if (status != CL_SUCCESS) return nullptr;
+        block = static_cast<char*>(clEnqueueMapBuffer(in.handle, made, CL_TRUE, CL_MAP_READ | CL_MAP_WRITE, 0,
+                                                      small_bytes, 0, nullptr, nullptr, &status));
+        if (!block) clReleaseMemObject(made);
+        if (!block) return nullptr;
+    }
+    pieces.push_back({to, bytes, offset});
+    return block + offset;
+}
+
 void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) {
     if (bytes == 0) return;
+    if (void* const landing = landing_of(in, bytes, to))
+        to = landing;
+    else
+        in.reads = true;
     command_slot slot(in);
     check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, slot.count(), slot.list(),
                               slot.event()),
@@ -261,15 +299,19 @@ cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
 }
 
 void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
+    of.waited_for = false;
     if (of.idle && of.copies.empty() && of.after.empty()) return;
     const auto handle = of.handle;
     auto copies = std::exchange(of.copies, {});
+    auto landing = std::exchange(of.landing, {});
     const auto after = of.after;
     for (const auto& each : after) clRetainEvent(each.event);
+    of.reads = false;
     const bool idle = std::exchange(of.idle, true); // what another thread enqueues meanwhile says otherwise
     held.unlock();
     const auto status = idle ? CL_SUCCESS : clFinish(handle);
     for (const auto& each : after) clWaitForEvents(1, &each.event);
+    if (status == CL_SUCCESS) landing.arrive();
     std::string failure;
     for (const auto event : copies) {
         cl_int over = CL_COMPLETE;
@@ -283,6 +325,7 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
         clReleaseEvent(event);
     }
     held.lock();
+    if (landing.block) m_landings.push_back(landing.block);
     for (const auto& each : after) {
         std::erase_if(of.after, [&](const outside_event& other) {
             const bool same = other.event == each.event;
@@ -315,6 +358,7 @@ bool device::is_over(queue& of) {
     if (of.idle) return true;
     of.flush();
     if (of.last && !is_complete(of.last)) return false;
+    of.reads = false;
     of.idle = true;
     return true;
 }

@@ -48,6 +48,20 @@ struct used_buffer {
     bool written;
 };
 
+/// Page-locked host memory, and what is read into it on the way to the program's memory. NVIDIA's driver (580) tells
+/// 40 us late that it has read 8 bytes into pageable memory.
+struct landing_area {
+    char* block = nullptr;
+    struct piece {
+        void* to;
+        std::size_t bytes, offset;
+    };
+    std::vector<piece> pieces;
+
+    /// Copies the pieces to the program's memory. Call when they are read.
+    void arrive();
+};
+
 struct queue {
     cl_command_queue handle = nullptr;
     bool idle = true; // nothing was enqueued since it was last known to be empty
@@ -58,6 +72,9 @@ struct queue {
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
     std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
     std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
+    bool reads = false; // its commands since it was known to be empty may write to the program's memory
+    bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
+    landing_area landing; // of small reads that finish() takes further
 
     void add_after(const outside_event& one);
     /// Call before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us, even if nothing is pending.
@@ -177,6 +194,8 @@ class device {
   private:
     /// Whether there is another GPU.
     bool has_peers() const;
+    /// Page-locked memory from where finish() copies so many bytes to `to`; nullptr if they are to be read at once.
+    void* landing_of(queue& in, std::size_t bytes, void* to);
 
     std::recursive_mutex m_lock;
     int m_number;
@@ -198,6 +217,7 @@ class device {
     std::map<std::pair<causeway_acc_program*, program_form>, built_program> m_programs;
     std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
     std::map<char*, reservation> m_reserved;
+    std::vector<char*> m_landings; // free blocks of page-locked memory, mapped for good
 };
 
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.

@@ -38,6 +38,7 @@ struct routine_target {
         map_declared(*on);
         number = queue_number(queue_number_given);
         in = &on->queue_of(number);
+        in->waited_for = number == synchronous_queue;
     }
     void finish() {
         if (number == synchronous_queue)

@@ -741,7 +741,42 @@ static void many_sums(int n) {
            "nine sums in one loop");
 }
 
+/* What comes back in small pieces is there when the directive ends, more than a page of it, too. */
+static void small_pieces(void) {
+    enum { PIECES = 6, LENGTH = 127 };
+    static double piece[PIECES][LENGTH];
+    int wrong = 0, one = 0, other = 0;
+#pragma acc enter data create(piece, one, other)
+#pragma acc parallel loop present(piece)
+    for (int i = 0; i < PIECES * LENGTH; i++) piece[i / LENGTH][i % LENGTH] = i;
+#pragma acc update self(piece[0 : 1], piece[1 : 1], piece[2 : 1], piece[3 : 1], piece[4 : 1], piece[5 : 1])
+    for (int i = 0; i < PIECES * LENGTH; i++) wrong += piece[i / LENGTH][i % LENGTH] != i;
+    expect(!wrong, "an update of several pieces");
+#pragma acc serial present(one)
+    one = 7;
+    /* An update is done in the order of its clauses: what comes back is sent on. */
+#pragma acc update self(one) device(one)
+    expect(one == 7, "an update of one variable in both directions");
+#pragma acc serial present(one, other) async(1)
+    other = one + 1;
+#pragma acc update self(other) async(1)
+#pragma acc wait(1)
+    expect(other == 8, "an asynchronous update");
+    other = 0;
+#pragma acc serial present(other) async(1)
+    other = 9;
+#pragma acc update self(other) async(1)
+#pragma acc update device(other) async(1)
+#pragma acc serial present(one, other) async(1)
+    one = other;
+#pragma acc update self(one) async(1)
+#pragma acc wait(1)
+    expect(one == 9, "asynchronous updates in both directions");
+#pragma acc exit data delete (piece, one, other)
+}
+
 int main(void) {
+    small_pieces();
     pace_of_threads();
     many_sums(1000);
     first_private_sections(7, 90);
