@@ -60,6 +60,9 @@ const words for_text_of_gcc = {"-undef",
                                "-D_Float64x=long double",
                                "-D_Float128=__float128",
                                "-Wno-unknown-warning-option"};
+/// Functions of GCC's headers that Clang has built in, and so lets nobody define.
+const std::set<std::string> built_into_clang = {"__rdtsc",   "_mm_clflush",  "_mm_getcsr", "_mm_lfence", "_mm_mfence",
+                                                "_mm_pause", "_mm_prefetch", "_mm_setcsr", "_mm_sfence"};
 
 bool has_program(const std::string& name) {
     if (name.find('/') != std::string::npos) return fs::exists(name);
@@ -365,6 +368,7 @@ class driver {
                      "-Wno-error=return-mismatch",
                      "-Wno-error=incompatible-function-pointer-types"};
         all.insert(all.end(), for_text_of_gcc.begin(), for_text_of_gcc.end());
+        for (const auto& each : built_into_clang) all.push_back("-D" + each + "=causeway_" + each);
         for (const auto& each : options)
             if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi")
                 all.push_back(each);

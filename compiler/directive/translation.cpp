@@ -42,6 +42,13 @@ class consumer final : public ASTConsumer {
         m_into.succeeded = true;
     }
 
+    /// GCC's own headers use built-in functions that Clang lacks, as those of vector instructions do.
+    bool shouldSkipFunctionBody(Decl* declaration) override {
+        const auto& sources = declaration->getASTContext().getSourceManager();
+        const StringRef file = sources.getPresumedLoc(declaration->getLocation()).getFilename();
+        return file.contains("/lib/gcc/") || file.contains("/lib64/gcc/");
+    }
+
   private:
     std::deque<pragma>& m_pragmas;
     const std::string& m_text;
@@ -78,6 +85,7 @@ class action final : public ASTFrontendAction {
     action(const std::string& text, translation& into) : m_text(text), m_into(into) {}
 
     std::unique_ptr<ASTConsumer> CreateASTConsumer(CompilerInstance& instance, StringRef) override {
+        instance.getFrontendOpts().SkipFunctionBodies = true;
         auto& preprocessor = instance.getPreprocessor();
         add_pragma_reader(preprocessor, m_pragmas);
         preprocessor.setPredefines(preprocessor.getPredefines() + "\nint " + call_name + "(int, ...);\n");

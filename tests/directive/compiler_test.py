@@ -336,6 +336,22 @@ int main(void) {
         self.write("row.cc", 'extern "C" ' + ROW.split("int main")[0].split("\n", 1)[1])
         self.assertIn("31 iterations are ", self.run_program(COMPILER, *clang, "--report", "-c", "row.cc"))
 
+    def test_sources_with_vector_instructions_of_the_host(self):
+        self.write("vectors.c", """#include <immintrin.h>
+int main(void) {
+    float v[8];
+    #pragma acc parallel loop copyout(v)
+    for (int i = 0; i < 8; i++) v[i] = i;
+    __m128 four = _mm_loadu_ps(v);
+    _mm_pause();
+    _mm_storeu_ps(v, _mm_add_ps(four, four));
+    return v[3] != 6 || v[7] != 7;
+}
+""")
+        for level in ("-O0", "-O2"):
+            self.run_program(COMPILER, level, "vectors.c", "-o", "vectors")
+            self.run_program("./vectors")
+
     def test_prints_long_sums(self):
         terms = "".join(f" {sign} {at} * a[{at % 7}] / 3" for at, sign in enumerate(["+", "-"] * 200))
         self.write("sum.c", "int main(void) { int a[7] = {1, 2, 3, 4, 5, 6, 7}, host = 0" + terms + ", device = 1;\n"
