@@ -100,7 +100,7 @@ buffer_location device_location(device& on, void* address, std::size_t bytes) {
     const auto found = on.find_reserved(address);
     if (found == on.reserved().end()) fail_here("this is no address of device " + std::to_string(on.number()));
     const auto from = static_cast<std::size_t>(static_cast<char*>(address) - found->first);
-    if (from + bytes > found->second.bytes) fail_here("the range goes beyond its device memory");
+    if (bytes > found->second.bytes - from) fail_here("the range goes beyond its device memory");
     return {found->second.buffer, found->second.offset + from};
 }
 
@@ -337,6 +337,11 @@ void acc_map_buffer(void* host, void* buffer, size_t offset, size_t bytes) {
     routine_target target;
     if (!target.on || bytes == 0) return;
     if (target.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    std::size_t size = 0;
+    check(clGetMemObjectInfo(static_cast<cl_mem>(buffer), CL_MEM_SIZE, sizeof size, &size, nullptr),
+          "clGetMemObjectInfo");
+    if (offset > size || bytes > size - offset)
+        fail_here("the range goes beyond the buffer, which has " + std::to_string(size) + " bytes");
     mapping made{static_cast<char*>(host), bytes, host, static_cast<cl_mem>(buffer), offset};
     made.owned = false;
     made.dynamic = 1;
