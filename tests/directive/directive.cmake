@@ -31,6 +31,11 @@ foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
 endforeach()
+foreach(runtime ${runtimes})
+  causeway_test(directive.failures.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/failures_test.py $<TARGET_FILE:causeway_cc>)
+  set_property(TEST directive.failures.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
+endforeach()
 # What the compiler proves of loops needs no device.
 add_test(NAME directive.loops COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/loops_test.py $<TARGET_FILE:causeway_cc>)
 set_tests_properties(directive.loops PROPERTIES LABELS directive TIMEOUT 120)
