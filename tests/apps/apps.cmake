@@ -52,6 +52,23 @@ causeway_test(bt_mz.one_zone LABEL example RUNTIME pocl
 # With rows that are solved beside the exchange, which class S is too small for: all versions agree with the host.
 causeway_test(bt_mz.beside LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions ${bt_mz_versions})
+# Whichever queue lags, the others wait for what they need of it. A sanitizer's library has to be the first one.
+if(NOT CAUSEWAY_SANITIZE)
+  add_library(lagging_queue MODULE support/lagging_queue.c)
+  target_compile_definitions(lagging_queue PRIVATE _GNU_SOURCE)
+  target_link_libraries(lagging_queue PRIVATE causeway_flags Threads::Threads ${CMAKE_DL_LIBS})
+  function(bt_mz_lagging name versions)
+    foreach(queue ${ARGN})
+      causeway_test(bt_mz.lagging.${name}.${queue} LABEL example RUNTIME pocl RANKS 2
+        COMMAND env CAUSEWAY_TEST_LAGGING=${queue} LD_PRELOAD=$<TARGET_FILE:lagging_queue>
+                $<TARGET_FILE:bt_mz> --class S --versions ${versions})
+    endforeach()
+  endfunction()
+  bt_mz_lagging(kernels messages,one_sided,openshmem 0 1)
+  if(TARGET causeway_cc)
+    bt_mz_lagging(directives directives 0 1 2)
+  endif()
+endif()
 
 if(TARGET cluster_apps AND TARGET causeway_icd AND TARGET causeway_program)
   foreach(runtime ${runtimes})
