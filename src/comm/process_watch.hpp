@@ -20,6 +20,8 @@ class process_watch {
     [[nodiscard]] bool watches() const { return m_process.get() >= 0; }
     /// True once the process has ended, even as a zombie. Never blocks.
     [[nodiscard]] bool is_gone() const;
+    /// Readable (poll(2)) once the process has ended; -1 if it watches nothing.
+    [[nodiscard]] int readable_when_gone() const { return m_process.get(); }
 
   private:
     descriptor m_process;

@@ -25,6 +25,8 @@ job* the_job = nullptr; // lives as long as the process
 job* running_job = nullptr; // the same until it ends
 pid_t process_of_pe = 0;
 std::once_flag start_once;
+thread_local bool has_started_here = false; // the thread that has started OpenSHMEM
+std::atomic<bool> threads_call = false;
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t line = 64; // of a cache: what one PE writes and another one reads
@@ -37,6 +39,8 @@ constexpr std::size_t state_line = 0, first_token = 1, lines_of_slot = 24;
 /// Words of these lines: whether all have met at the end, and whether the PE waits; tokens of an active set, and
 /// whether the other PE has begun to end, and tells nothing more.
 constexpr std::size_t has_met_word = 0, waits_word = 1, token_word = 0, leaves_word = 1;
+/// Behind them, the call of MPI in which the PE waits, if it does.
+constexpr std::size_t call_offset = 2 * sizeof(std::uint64_t), longest_call = line - call_offset;
 /// Whether the PE waits: 0, or the number of a wait and below it that of its looks at the other PEs.
 constexpr unsigned wait_number_shift = 32;
 /// Of a slot: its note, what is lent, the number of a slot that is made, and a token for each round of a meeting.
@@ -72,6 +76,18 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
 bool is_set(const char* name) {
     const char* const text = std::getenv(name);
     return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+}
+
+/// How long PEs may stand still in calls of MPI beside one that has ended: none of them computes, so that only messages
+/// that take as long would come to an end.
+std::chrono::seconds patience() {
+    const char* const text = std::getenv("SHMEM_PATIENCE");
+    if (text == nullptr || *text == '\0') return std::chrono::seconds(60);
+    char* end = nullptr;
+    const long count = std::strtol(text, &end, 10);
+    if (*end != '\0' || count <= 0)
+        give_up("shmem_init", std::string("SHMEM_PATIENCE=") + text + " is no time in seconds");
+    return std::chrono::seconds(count);
 }
 
 /// By its names of version 1.5, of Open MPI, and before version 1.4.
@@ -164,7 +180,8 @@ job& job::required(const char* call) {
 }
 job& job::known(const char* call) { return the_job != nullptr ? *the_job : required(call); }
 
-job::job() : m_allocator(heap_bytes()) {
+job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
+    has_started_here = true;
     m_has_started_mpi = comm::start_mpi_if_nobody_has();
     m_group = comm::process_group::of_all_processes();
     m_pe = m_group->rank();
@@ -181,6 +198,10 @@ job::job() : m_allocator(heap_bytes()) {
     reach_others();
     report();
     meet_all("shmem_init");
+    m_alarm = std::make_unique<death_alarm>(m_processes, [this](std::size_t pe) {
+        auto* const state = control(static_cast<int>(pe), state_line);
+        return state != nullptr && __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
+    });
 }
 
 /// By messages, where memory cannot be shared.
@@ -275,8 +296,9 @@ void job::report() const {
                     "  SHMEM_VERSION         prints the version at the start\n"
                     "  SHMEM_INFO            prints this\n"
                     "  SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap, with K, M, G or T: %zu here\n"
+                    "  SHMEM_PATIENCE        seconds that all PEs may wait in MPI beside one that has ended: %ld here\n"
                     "  SHMEM_DEBUG           has each PE say where its symmetric memory is\n",
-                    m_heap.bytes);
+                    m_heap.bytes, static_cast<long>(m_patience.count()));
     std::fflush(stdout);
     if (is_set("SHMEM_DEBUG"))
         std::fprintf(stderr, "causeway: PE %d of %d: process %d, heap of %zu bytes at %#zx, variables of %zu at %#zx\n",
@@ -429,6 +451,7 @@ void job::finish() {
     running_job = nullptr;
     ending.tell_leaving(leaving::for_good);
     ending.meet("shmem_finalize", ending.world(), ending.m_end_slot);
+    ending.m_alarm.reset();
     ending.end_messages();
     __atomic_store_n(word_of(ending.control(ending.m_pe, state_line), has_met_word), 1, __ATOMIC_RELEASE);
     ending.end_device();
@@ -494,6 +517,12 @@ void job::tell_leaving(leaving how) const {
                    leaves_word);
 }
 
+int job::first_left() const {
+    for (int pe = 0; pe < m_pes; ++pe)
+        if (has_left(pe)) return pe;
+    return nobody;
+}
+
 job::leaving job::leaving_of(int pe) const {
     return leaving{__atomic_load_n(word_of(control(m_pe, first_token + static_cast<std::size_t>(pe)), leaves_word),
                                    __ATOMIC_ACQUIRE)};
@@ -518,6 +547,32 @@ std::uint64_t job::waiting_of(const char* call, int pe) const {
     std::array<std::uint64_t, waits_word + 1> state{};
     read_control(call, pe, state_line, state.data(), sizeof state);
     return state[waits_word];
+}
+
+/// Empty if it waits for OpenSHMEM.
+std::string job::mpi_call_of(int pe) const {
+    control_line state;
+    read_control("shmem_finalize", pe, state_line, &state, sizeof state);
+    const auto* const name = reinterpret_cast<const char*>(state.bytes) + call_offset;
+    return {name, ::strnlen(name, longest_call)};
+}
+
+void job::allow_calls_of_threads() { threads_call = true; }
+
+/// Commands of libcauseway may end such a wait, too.
+job::mpi_wait::mpi_wait(const char* call) {
+    if (running_job == nullptr || !has_started_here || threads_call || running_job->m_device) return;
+    auto* const state = running_job->control(running_job->m_pe, state_line);
+    if (__atomic_load_n(word_of(state, waits_word), __ATOMIC_RELAXED) != 0) return; // MPI called by MPI
+    m_job = running_job;
+    std::strncpy(static_cast<char*>(state) + call_offset, call, longest_call - 1);
+    m_job->say_waiting(std::uint64_t{++running_job->m_long_waits} << wait_number_shift);
+}
+
+job::mpi_wait::~mpi_wait() {
+    if (m_job == nullptr) return;
+    m_job->say_waiting(0);
+    *(static_cast<char*>(m_job->control(m_job->m_pe, state_line)) + call_offset) = '\0';
 }
 
 void job::say_waiting(std::uint64_t what) const {
@@ -671,10 +726,11 @@ void job::long_wait::look_for_dead() const {
 
 /// What has been seen of a PE that leaves counts if the looks of a whole pause behind it found nothing new.
 void job::long_wait::look_for_left() {
-    if (m_needed == all_come) return;
-    int left = nobody;
-    for (int pe = 0; pe < m_all.m_pes && left == nobody; ++pe)
-        if (m_all.has_left(pe)) left = pe;
+    if (m_needed == all_come) {
+        look_for_standstill();
+        return;
+    }
+    const int left = m_all.first_left();
     if (left == nobody) return;
     const auto text = [](int pe) {
         return "PE " + std::to_string(pe) + " has ended (shmem_finalize, exit or return from main)";
@@ -683,6 +739,36 @@ void job::long_wait::look_for_left() {
     m_needed_has_left = m_needed != nobody && m_all.has_left(m_needed);
     if (!m_needed_has_left && all_wait())
         give_up(m_call, text(left) + ", and nobody is left to end this wait: all others wait, too");
+}
+
+/// Who ends waits for those that wait in MPI for it, which cannot look themselves. What they wait for may be under way,
+/// but not for longer than m_patience. One PE looks for all.
+void job::long_wait::look_for_standstill() {
+    using namespace std::chrono_literals;
+    if (m_last_look < m_next_look_at_all || m_all.first_left() != m_all.m_pe) return;
+    m_next_look_at_all = m_last_look + 200ms;
+    std::vector<std::uint64_t> said(static_cast<std::size_t>(m_all.m_pes));
+    int waiting = nobody;
+    for (int pe = 0; pe < m_all.m_pes; ++pe) {
+        if (m_all.has_left(pe)) continue;
+        auto& theirs = said[static_cast<std::size_t>(pe)];
+        theirs = m_all.waiting_of(m_call, pe) >> wait_number_shift;
+        if (theirs == 0) {
+            m_said.clear();
+            return;
+        }
+        if (waiting == nobody || m_all.mpi_call_of(waiting).empty()) waiting = pe;
+    }
+    if (said != m_said) {
+        m_said = std::move(said);
+        m_said_at = m_last_look;
+    }
+    if (waiting == nobody || m_last_look < m_said_at + m_all.m_patience) return;
+    const auto in = m_all.mpi_call_of(waiting);
+    give_up(m_call,
+            "PE " + std::to_string(m_all.m_pe) +
+                " has ended (shmem_finalize, exit or return from main), and nobody is left to end the wait of PE " +
+                std::to_string(waiting) + (in.empty() ? "" : " in " + in) + ": all others wait, too");
 }
 
 /// True if nothing changes any more: all that have not left were in one wait between two looks at them, and each has

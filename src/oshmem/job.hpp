@@ -8,6 +8,7 @@
 #include "comm/remote_memory.hpp"
 #include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
+#include "oshmem/death_alarm.hpp"
 #include "oshmem/device_heap.hpp"
 
 #include <array>
@@ -146,6 +147,21 @@ class job {
     /// This PE may have threads that call, or that store to symmetric memory: one that waits does not know what they
     /// will do.
     void allow_threads() { m_has_threads = true; }
+    /// Several threads of this process may call OpenSHMEM or MPI: one that waits in MPI does not know what they will
+    /// do. Also before the start.
+    static void allow_calls_of_threads();
+
+    /// While one lives in the thread that has started OpenSHMEM, the others see that this PE waits in `call`.
+    class mpi_wait {
+      public:
+        explicit mpi_wait(const char* call);
+        ~mpi_wait();
+        mpi_wait(const mpi_wait&) = delete;
+        mpi_wait& operator=(const mpi_wait&) = delete;
+
+      private:
+        const job* m_job = nullptr;
+    };
 
     /// The heap in device memory, which the first call makes. Collective. Throws transfer_error, on all PEs if on one.
     [[nodiscard]] device_heap& need_device();
@@ -218,6 +234,7 @@ class job {
         void look_for_dead() const;
         void look_for_left();
         bool all_wait();
+        void look_for_standstill();
 
         job& m_all;
         const char* const m_call;
@@ -227,6 +244,7 @@ class job {
         bool m_needed_has_left = false, m_says_so = false;
         std::uint64_t m_now = 0; // what this PE says
         std::vector<std::uint64_t> m_said; // by PE, when all waited first; empty if they have not
+        std::chrono::steady_clock::time_point m_said_at, m_next_look_at_all = m_last_look;
     };
 
     job();
@@ -253,19 +271,23 @@ class job {
     void tell_leaving(leaving how) const;
     [[nodiscard]] leaving leaving_of(int pe) const;
     [[nodiscard]] bool all_end_soon() const;
+    [[nodiscard]] int first_left() const;
     [[nodiscard]] bool has_left(int pe) const { return leaving_of(pe) == leaving::for_good; }
     [[nodiscard]] std::uint64_t waiting_of(const char* call, int pe) const;
+    [[nodiscard]] std::string mpi_call_of(int pe) const;
     void say_waiting(std::uint64_t what) const;
 
     std::unique_ptr<comm::process_group> m_group;
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_ends_mpi_late = false, m_has_ended = false;
     int m_pe = 0, m_pes = 1;
+    const std::chrono::seconds m_patience;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
     part m_heap, m_globals, m_control, m_device_part;
     std::unique_ptr<device_heap> m_device;
     std::uintptr_t m_distant_first = 0;
     std::size_t m_distant_bytes = 0;
     std::vector<comm::process_watch> m_processes;
+    std::unique_ptr<death_alarm> m_alarm;
     std::mutex m_mutex; // guards m_allocator
     endpoints::offset_allocator m_allocator;
     std::vector<std::uint64_t> m_sent, m_expected; // tokens of active sets, by PE

@@ -2,28 +2,22 @@
 // Programs that use MPI as well: they may initialise it behind shmem_init, and end it in either order.
 #include "comm/process_group.hpp"
 #include "oshmem/job.hpp"
-
-#include <dlfcn.h>
+#include "oshmem/next_call.hpp"
 
 using namespace causeway::oshmem;
 
 namespace {
 
-/// Who would have been called without this library: another one of Causeway's perhaps, which watches the end of MPI.
-template <class Call> Call next(const char* name, Call otherwise) {
-    auto* const found = reinterpret_cast<Call>(dlsym(RTLD_NEXT, name));
-    return found != nullptr ? found : otherwise;
-}
-
 /// At the highest level of threads, whatever the program asks for: device memory needs it.
 int start(int* argc, char*** argv, int* provided) {
-    return job::shares_mpi() ? PMPI_Query_thread(provided)
-                             : next("MPI_Init_thread", &PMPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, provided);
+    return job::shares_mpi()
+               ? PMPI_Query_thread(provided)
+               : next_call("MPI_Init_thread", &PMPI_Init_thread)(argc, argv, MPI_THREAD_MULTIPLE, provided);
 }
 
 } // namespace
 
-int causeway::oshmem::end_mpi_of_program() { return next("MPI_Finalize", &PMPI_Finalize)(); }
+int causeway::oshmem::end_mpi_of_program() { return next_call("MPI_Finalize", &PMPI_Finalize)(); }
 
 extern "C" {
 
@@ -32,10 +26,14 @@ int MPI_Init(int* argc, char*** argv) {
     return start(argc, argv, &provided);
 }
 
-int MPI_Init_thread(int* argc, char*** argv, int, int* provided) { return start(argc, argv, provided); }
+int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+    if (required > MPI_THREAD_FUNNELED) job::allow_calls_of_threads();
+    return start(argc, argv, provided);
+}
 
 int MPI_Finalize(void) {
     if (!job::mpi_may_end()) return MPI_SUCCESS; // ended with the job
+    const job::mpi_wait waits("MPI_Finalize");
     return causeway::oshmem::end_mpi_of_program();
 }
 

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ends the job when a process of this node dies, whatever this PE does meanwhile.
+#pragma once
+
+#include "base/descriptor.hpp"
+#include "comm/process_watch.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <thread>
+#include <vector>
+
+namespace causeway::oshmem {
+
+/// A thread that sleeps until a process ends. Launchers that end the others themselves have a few seconds to do so.
+class death_alarm {
+  public:
+    /// `watched`, by PE, outlives it. `counts(pe)` is asked, by the thread, about one that has ended: false if that one
+    /// may.
+    death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t pe)> counts);
+    ~death_alarm();
+    death_alarm(const death_alarm&) = delete;
+    death_alarm& operator=(const death_alarm&) = delete;
+
+  private:
+    void watch(const std::vector<comm::process_watch>& watched) const;
+
+    std::function<bool(std::size_t)> m_counts;
+    descriptor m_end; // of the thread; eventfd(2)
+    std::thread m_thread; // none if nobody can be watched
+};
+
+} // namespace causeway::oshmem
