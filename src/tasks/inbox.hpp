@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <mutex>
+#include <utility>
 
 namespace causeway::tasks {
 
@@ -39,6 +40,21 @@ template <class Element, class Atomics = real_atomics, class Lock = spin_lock> c
         if (!m_first) m_last = nullptr;
         m_size.store(m_size.load(std::memory_order_relaxed) - 1, std::memory_order_release);
         return element;
+    }
+    /// The first that `wanted` says true of, among the first `looks`; null if there is none. What is in the inbox stays
+    /// there meanwhile.
+    template <class Wanted> Element* take_if(std::size_t looks, Wanted&& wanted) {
+        if (m_size.load(std::memory_order_acquire) == 0) return nullptr;
+        const std::lock_guard lock(m_lock);
+        Element* before = nullptr;
+        for (auto* each = m_first; each && looks != 0; before = std::exchange(each, each->next), --looks) {
+            if (!wanted(*each)) continue;
+            (before ? before->next : m_first) = each->next;
+            if (m_last == each) m_last = before;
+            m_size.store(m_size.load(std::memory_order_relaxed) - 1, std::memory_order_release);
+            return each;
+        }
+        return nullptr;
     }
     [[nodiscard]] std::size_t size() const { return m_size.load(std::memory_order_acquire); }
 

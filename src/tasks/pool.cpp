@@ -24,8 +24,10 @@ namespace {
 constexpr std::int64_t longest_queue = 4096;
 /// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
-/// A thread without a worker slot is slowed down instead.
+/// A thread without a place is slowed down instead.
 constexpr std::chrono::microseconds catch_up_step{200}, longest_in_vain{50000};
+/// Of a pool, most of which wait: a program that needs more gets tasks on top of waits that do not need them.
+constexpr std::size_t most_threads_beyond_places = 1024;
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
 void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memory_order_relaxed); }
@@ -34,10 +36,12 @@ void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memor
 
 pool::pool(const topology::machine& here, const address_map& addresses, std::unique_ptr<policy> rules,
            const pool_options& options)
-    : m_machine(here), m_addresses(addresses), m_policy(std::move(rules)) {
+    : m_machine(here), m_addresses(addresses), m_policy(std::move(rules)),
+      m_bind(options.bind && here.nodes.size() > 1),
+      m_places(options.threads == 0 ? here.cores.size() : options.threads, options.callers) {
     const auto cores = here.cores.size();
     const auto threads = options.threads == 0 ? cores : options.threads;
-    m_callers = std::min<unsigned>(options.callers, static_cast<unsigned>(threads));
+    const auto callers = std::min<std::size_t>(options.callers, threads);
     std::vector<unsigned> node_of_worker;
     for (std::size_t each = 0; each < threads; ++each) {
         // Fewer threads than cores are spread; more take turns.
@@ -54,23 +58,44 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
         m_workers.push_back(std::make_unique<worker>(*this, each, group));
         m_groups[group]->members.push_back(m_workers.back().get());
     }
-    try {
-        for (unsigned each = m_callers; each < threads; ++each)
-            m_threads->emplace_back([this, each, node = node_of_worker[each], bind = options.bind] {
-                if (bind && m_machine.nodes.size() > 1) topology::bind_thread_to_node(m_machine, node);
-                work(*m_workers[each]);
-            });
-    } catch (...) {
+    for (std::size_t each = 0; each < threads; ++each) {
+        std::string why;
+        auto* const holder = each < callers ? nullptr : start_thread(&why);
+        if (each < callers || holder) {
+            m_places.begin(m_workers[each].get(), holder);
+            continue;
+        }
         m_stopping.store(true);
         wake_everyone();
+        m_places.stop();
         for (auto& thread : *m_threads) thread.join();
+        if (why.empty()) throw std::bad_alloc();
+        throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(each - callers + 1) +
+                                                           " of " + std::to_string(threads - callers) +
+                                                           " of a pool: " + why);
+    }
+}
+
+pool::thread* pool::start_thread(std::string* why) {
+    const std::lock_guard lock(m_threads_mutex);
+    if (m_stopping.load(std::memory_order_relaxed) ||
+        m_threads->size() >= m_workers.size() + most_threads_beyond_places)
+        return nullptr;
+    try {
+        m_threads->reserve(m_threads->size() + 1);
+        auto& made = *m_selves.emplace_back(std::make_unique<thread>(false));
         try {
+            m_threads->emplace_back([this, &made] { work(made); });
+        } catch (...) {
+            m_selves.pop_back();
             throw;
-        } catch (const std::system_error& error) {
-            throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(m_threads->size() + 1) +
-                                                               " of " + std::to_string(threads - m_callers) +
-                                                               " of a pool: " + error.what());
         }
+        return &made;
+    } catch (const std::bad_alloc&) {
+        return nullptr;
+    } catch (const std::system_error& error) {
+        if (why) *why = error.what();
+        return nullptr;
     }
 }
 
@@ -83,14 +108,31 @@ pool::~pool() {
         (void)m_threads.release();
         return;
     }
+    {
+        const std::lock_guard lock(m_threads_mutex); // whoever starts a thread has done so, or sees that the pool stops
+    }
+    m_places.stop();
+    let_go_all_held(); // tasks that run may wait for them
     for (auto& thread : *m_threads) thread.join();
     drain();
 }
 
+void pool::let_go_all_held() {
+    for (;;) {
+        task* each = nullptr;
+        {
+            const std::lock_guard lock(m_held_lock);
+            if (m_held.empty()) return;
+            each = *m_held.begin();
+        }
+        let_go(each);
+    }
+}
+
 void pool::drain() {
     auto& self = *m_workers.front();
-    auto* const before = worker::bind_thread(&self);
-    while (!m_held.empty()) let_go(*m_held.begin());
+    const auto before = std::exchange(t_state, {.here = &self});
+    let_go_all_held();
     for (bool any = true; any;) {
         any = false;
         for (auto& group : m_groups)
@@ -100,7 +142,7 @@ void pool::drain() {
             while (each->queued() != 0)
                 if (auto* const waiting = each->steal_from()) any = true, self.run(waiting);
     }
-    worker::bind_thread(before);
+    t_state = before;
 }
 
 task* pool::make(std::size_t bytes, std::size_t alignment) {
@@ -210,7 +252,7 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
     // Once the task is ready the group may be gone, and is not asked any more.
     const auto pending = self && !node ? 0 : group.pending();
     const auto surplus = pending > most_pending ? pending - most_pending / 2 : 0;
-    if (surplus != 0 && !self && !has_free_slot()) let_catch_up(group);
+    if (surplus != 0 && !self && !m_places.has_free()) let_catch_up(group);
     if (!node) {
         if (self && self->queued() >= longest_queue) return self->run(made);
         make_ready(made, self, regions, self != nullptr);
@@ -223,18 +265,23 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
 }
 
 void pool::work_off(std::uint64_t surplus) {
-    auto* const self = worker::current(*this);
-    auto* const here = self ? self : take_slot();
-    if (!here) return;
-    auto* const before = self ? nullptr : worker::bind_thread(here);
-    for (; surplus != 0; --surplus) {
-        auto* const other = here->find();
-        if (!other) break;
-        here->run(other);
+    thread visitor(true, t_state.group);
+    const auto before = t_state;
+    const bool visits = !worker::current(*this);
+    if (visits) {
+        auto* const here = m_places.take_free();
+        if (!here) return;
+        t_state.here = here;
+        t_state.self = &visitor;
     }
-    if (self) return;
-    worker::bind_thread(before);
-    free_slot(*here);
+    for (; surplus != 0; --surplus) {
+        auto* const other = t_state.here->find();
+        if (!other) break;
+        t_state.here->run(other);
+    }
+    if (!visits) return;
+    m_places.leave(t_state.here, visitor);
+    t_state = before;
 }
 
 void pool::let_catch_up(task_group& group) {
@@ -264,10 +311,8 @@ void pool::submit_held(task* made, task_group& group, std::span<const region> re
     auto* const node = made->node;
     const bool is_void = made->void_of_work != 0;
     if (node->let_go()) make_ready(made, worker::current(*this), regions);
-    if (is_void) {
-        let_go(made);
-        throw std::bad_alloc();
-    }
+    if (is_void || m_stopping.load()) let_go(made); // nobody would do it any more, or without having heard of the task
+    if (is_void) throw std::bad_alloc();
 }
 
 bool pool::forget_held(task* held) {
@@ -350,59 +395,120 @@ void pool::wake_for(unsigned group) {
 
 void pool::wake_everyone() {
     for (auto& group : m_groups) group->bell.ring_all();
-    m_callers_bell.ring_all();
 }
 
-void pool::work(worker& self) {
-    worker::bind_thread(&self);
-    while (!m_stopping.load(std::memory_order_acquire)) {
-        auto* next = self.find();
-        if (!next) next = self.idle(nullptr);
-        if (next) self.run(next);
+void pool::wake_any() {
+    real_atomics::fence(); // the thread that wants a place is known before anyone is found asleep
+    if (m_asleep.load(std::memory_order_relaxed) == 0) return;
+    for (auto& group : m_groups)
+        if (group->bell.ring()) {
+            m_asleep.fetch_sub(1, std::memory_order_relaxed);
+            return;
+        }
+}
+
+void pool::end_sleep(const void* group, std::uint64_t sleepers) {
+    if ((sleepers & task_group::sleeps_at_its_place) != 0) wake_everyone();
+    if ((sleepers & task_group::sleeps_without_place) != 0 && m_places.over(group)) wake_any();
+}
+
+void pool::occupy(worker* place) {
+    t_state.here = place;
+    if (!place || !m_bind || t_state.self->of_program) return;
+    const auto node = m_node_of_worker[place->position()];
+    if (t_state.node != node) topology::bind_thread_to_node(m_machine, node);
+    t_state.node = node;
+}
+
+void pool::work(thread& self) {
+    t_state.self = &self;
+    for (;;) {
+        if (!t_state.here) occupy(m_places.sleep(self));
+        if (!t_state.here) return;
+        auto& here = *t_state.here;
+        auto* next = std::exchange(self.first, nullptr);
+        if (!next)
+            if (auto* const other = m_places.take_ready()) {
+                t_state.here = nullptr;
+                m_places.give(&here, nullptr, self, *other);
+                if (m_stopping.load(std::memory_order_relaxed)) wake_everyone();
+                if (!m_places.add_spare(self)) return;
+                continue;
+            }
+        if (!next) next = here.find();
+        if (!next) next = here.look();
+        if (next) {
+            here.run(next);
+            continue;
+        }
+        if (is_over()) return;
+        if (m_places.leave_surplus(&here, self)) {
+            t_state.here = nullptr;
+            if (!m_places.add_spare(self)) return;
+            continue;
+        }
+        here.sleep(nullptr);
     }
 }
 
-worker* pool::take_slot() {
-    for (unsigned each = 0; each < m_callers; ++each)
-        if (m_workers[each]->try_take()) return m_workers[each].get();
-    return nullptr;
-}
-
-bool pool::has_free_slot() const {
-    for (unsigned each = 0; each < m_callers; ++each)
-        if (!m_workers[each]->is_taken()) return true;
-    return false;
-}
-
-void pool::free_slot(worker& slot) {
-    slot.leave();
-    real_atomics::fence(); // the slot is free before anyone is found asleep
-    if (m_callers_bell.has_sleepers()) m_callers_bell.ring_all();
-}
-
-void pool::help(worker& self, task_group& group) {
+void pool::help(task_group& group) {
     while (!group.is_done()) {
-        auto* next = self.find();
-        if (!next) next = self.idle(&group);
-        if (next) self.run(next);
+        if (!t_state.here) return;
+        auto* next = t_state.here->find_needed(group);
+        if (!next) next = t_state.here->look(group);
+        if (next) {
+            // Nothing runs for long, nor waits, once the pool stops.
+            if (group.needs(*next) || m_stopping.load(std::memory_order_relaxed) || !block(group, next))
+                t_state.here->run(next);
+        } else if (!m_places.has_ready() || !block(group, nullptr)) {
+            if (!group.is_done()) t_state.here->sleep(&group);
+        }
     }
+}
+
+bool pool::block(task_group& group, task* first) {
+    auto& self = *t_state.self;
+    auto& here = *t_state.here;
+    auto* other = m_places.take_ready();
+    const bool is_queued = other && first;
+    if (is_queued) here.push(std::exchange(first, nullptr));
+    if (!other && first) other = m_places.take_spare();
+    if (!other && first) other = start_thread();
+    if (!other) return false;
+    (void)m_places.block(self, &group, true, t_state.group != self.outermost_group);
+    if (!group.announce_sleeper(task_group::sleeps_without_place)) end_sleep(&group, task_group::sleeps_without_place);
+    t_state.here = nullptr;
+    m_places.give(&here, first, self, *other);
+    if (is_queued) tell_of_work(here.group());
+    occupy(m_places.sleep(self));
+    return true;
 }
 
 void pool::wait(task_group& group) {
     if (group.is_done()) return;
-    if (auto* const self = worker::current(*this)) return help(*self, group);
+    group.waited_for_in(t_state.group);
+    if (worker::current(*this))
+        help(group);
+    else
+        visit(group);
+    group.waited_for_in(nullptr);
+}
+
+void pool::visit(task_group& group) {
+    thread self(true, t_state.group);
+    const auto before = std::exchange(t_state, {.here = nullptr, .self = &self, .group = t_state.group});
     while (!group.is_done()) {
-        if (auto* const slot = take_slot()) {
-            auto* const before = worker::bind_thread(slot);
-            help(*slot, group);
-            worker::bind_thread(before);
-            free_slot(*slot);
-            return;
+        if (!t_state.here) t_state.here = m_places.take_free();
+        if (t_state.here) {
+            help(group);
+        } else if (m_places.block(self, &group, false, false)) {
+            if (!group.announce_sleeper(task_group::sleeps_without_place))
+                end_sleep(&group, task_group::sleeps_without_place);
+            occupy(m_places.sleep(self));
         }
-        const auto key = m_callers_bell.register_sleeper();
-        group.announce_sleeper();
-        if (!group.is_done() && !has_free_slot()) m_callers_bell.sleep(key);
     }
+    if (t_state.here) m_places.leave(t_state.here, self);
+    t_state = before;
 }
 
 pool_statistics pool::statistics() const {

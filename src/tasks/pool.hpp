@@ -6,6 +6,7 @@
 #include "tasks/deque.hpp"
 #include "tasks/doorbell.hpp"
 #include "tasks/inbox.hpp"
+#include "tasks/places.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/task.hpp"
 #include "topology/machine.hpp"
@@ -16,7 +17,9 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
+#include <string>
 #include <thread>
 #include <unordered_set>
 #include <vector>
@@ -27,15 +30,14 @@ class run_record;
 
 struct pool_options {
     unsigned threads = 0; ///< at work at once; 0 takes one for each core that this process may use
-    unsigned callers = 1; ///< slots of them for waiting threads of the program; the pool starts the other threads
-                          ///< itself
-    bool bind = true;     ///< each thread of the pool stays on its node, where there are several
+    unsigned callers = 1; ///< places of them for waiting threads of the program; the pool starts threads for the others
+    bool bind = true; ///< each thread of the pool stays on its node, where there are several
 };
 
 struct pool_statistics {
-    std::uint64_t tasks = 0;      ///< that ran
-    std::uint64_t dealt = 0;      ///< into inboxes
-    std::uint64_t stolen = 0;     ///< from members of the own group
+    std::uint64_t tasks = 0; ///< that ran
+    std::uint64_t dealt = 0; ///< into inboxes
+    std::uint64_t stolen = 0; ///< from members of the own group
     std::uint64_t stolen_far = 0; ///< from other groups
 };
 
@@ -65,7 +67,9 @@ class pool {
     void submit_held(task* made, task_group& group, std::span<const region> regions);
     void let_go(task* held);
 
-    /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks, if a worker slot is free.
+    /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks that the group needs, if
+    /// it has a place or one is free. Where there are only others, its place goes to another thread until the wait is
+    /// over: what runs on top of a wait might itself wait for what comes after it.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
@@ -76,6 +80,8 @@ class pool {
     void set_record(run_record* record) { m_record = record; }
     /// Index of the calling worker; threads() for a thread that is none.
     [[nodiscard]] unsigned current_worker() const;
+
+    using thread = places<worker, task>::thread;
 
   private:
     friend class worker;
@@ -91,7 +97,7 @@ class pool {
     /// If `is_child`, puts the task first in an inbox, so that a wait finds what its own task spawned, and stacks grow
     /// no deeper than the recursion.
     void make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child = false);
-    /// Runs up to `surplus` tasks, if a worker slot is free for the caller and work is found.
+    /// Runs up to `surplus` tasks, if a place is free for the caller and work is found.
     void work_off(std::uint64_t surplus);
     /// Sleeps while the group's number of pending tasks keeps falling.
     static void let_catch_up(task_group& group);
@@ -101,15 +107,30 @@ class pool {
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
     void wake_everyone();
-    void start_threads(unsigned count);
-    void work(worker& self);
-    void help(worker& self, task_group& group);
-    [[nodiscard]] worker* take_slot();
-    [[nodiscard]] bool has_free_slot() const;
-    /// Wakes threads that wait for a free slot.
-    void free_slot(worker& slot);
+    /// Wakes one holder of a place, for a thread that wants one.
+    void wake_any();
+    /// The last task of `group`, which may be gone, has found these sleepers.
+    void end_sleep(const void* group, std::uint64_t sleepers);
+    /// Starts a thread of the pool, which sleeps until it is given a place. Null if there are most_threads, or the pool
+    /// stops, or the system starts no more; `why` gets the cause.
+    thread* start_thread(std::string* why = nullptr);
+    void work(thread& self);
+    /// Runs what the group needs; returns when it is done, or when the calling thread has no place any more.
+    void help(task_group& group);
+    /// As wait(), for a thread that has no place in this pool.
+    void visit(task_group& group);
+    /// Gives the place to another thread, which begins with `first` (null: only to a thread whose wait is over), and
+    /// sleeps until the group is done or a place is there. False if no thread is to be had: nothing has happened.
+    [[nodiscard]] bool block(task_group& group, task* first);
+    /// The calling thread now works here; null: nowhere.
+    void occupy(worker* place);
+    /// Whether threads of the pool may end: it stops, and nobody waits for what they run.
+    [[nodiscard]] bool is_over() const {
+        return m_stopping.load(std::memory_order_acquire) && m_places.nobody_is_absent();
+    }
     /// Ends all waiting tasks without running them. Call when all threads have stopped.
     void drain();
+    void let_go_all_held();
     /// Ends the hold. False if there is none.
     bool forget_held(task* held);
     static void free_payload(task* over);
@@ -126,15 +147,17 @@ class pool {
     grouping m_grouping;
     std::vector<unsigned> m_node_of_worker; ///< where its thread is bound
     std::vector<std::unique_ptr<group_queue>> m_groups;
-    std::vector<std::unique_ptr<worker>> m_workers; ///< those of callers first
-    unsigned m_callers = 0;
+    std::vector<std::unique_ptr<worker>> m_workers; ///< the places
+    const bool m_bind;
+    places<worker, task> m_places;
+    std::mutex m_threads_mutex; // guards m_threads, and additions to m_selves
+    std::vector<std::unique_ptr<thread>> m_selves; ///< of m_threads
     /// Left behind by a child of fork(), which may not touch them.
     std::unique_ptr<std::vector<std::thread>> m_threads = std::make_unique<std::vector<std::thread>>();
     const pid_t m_process = ::getpid(); ///< which has the threads; a child of fork() has none
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers
     alignas(64) std::atomic<unsigned> m_asleep{0}; ///< at least the sum of all groups' sleeper counts
     std::atomic<bool> m_stopping{false};
-    doorbell<> m_callers_bell; ///< for waiting threads that found no free slot
     run_record* m_record = nullptr;
 
     spin_lock m_held_lock; // guards m_held

@@ -50,8 +50,8 @@ class task_group {
 
     /// The pool that the group's tasks run in; null if the program gave none.
     [[nodiscard]] pool* owner() const { return m_pool; }
-    [[nodiscard]] bool is_done() const { return m_pending.load(std::memory_order_acquire) < 2; }
-    [[nodiscard]] std::uint64_t pending() const { return m_pending.load(std::memory_order_relaxed) / 2; }
+    [[nodiscard]] bool is_done() const { return m_pending.load(std::memory_order_acquire) < one; }
+    [[nodiscard]] std::uint64_t pending() const { return m_pending.load(std::memory_order_relaxed) / one; }
     [[nodiscard]] bool is_cancelled() const { return m_cancelled.load(std::memory_order_relaxed); }
     /// Tasks that have not started will not run.
     void cancel() { m_cancelled.store(true, std::memory_order_relaxed); }
@@ -72,7 +72,7 @@ class task_group {
             ended.failure = std::exchange(m_failure, nullptr);
             m_cancelled.store(false, std::memory_order_relaxed);
         }
-        m_pending.fetch_and(~std::uint64_t{1}, std::memory_order_relaxed);
+        m_pending.fetch_and(~(one - 1), std::memory_order_relaxed);
         spawns_on_to(0);
         if (m_domain) m_domain->clear();
         return ended;
@@ -86,20 +86,45 @@ class task_group {
         m_domain->enter(node, regions);
     }
 
-    void add_one() { m_pending.fetch_add(2, std::memory_order_relaxed); }
-    /// Counts a task as ended. True if it was the last and a thread sleeps: the caller must wake it. The group may
-    /// already be destroyed when this returns.
-    [[nodiscard]] bool end_one() { return m_pending.fetch_sub(2, std::memory_order_acq_rel) == 3; }
+    void add_one() { m_pending.fetch_add(one, std::memory_order_relaxed); }
+    /// Counts a task as ended. If it was the last, returns who sleeps: the caller must wake them. The group may already
+    /// be destroyed when this returns.
+    [[nodiscard]] std::uint64_t end_one() {
+        const auto before = m_pending.fetch_sub(one, std::memory_order_acq_rel);
+        return before < 2 * one ? before - one : 0;
+    }
     /// Below this number of pending tasks, spawners do not wait for the pool to catch up, because an earlier wait did
     /// not help.
     [[nodiscard]] std::uint64_t spawns_on_to() const { return m_spawns_on_to.load(std::memory_order_relaxed); }
     void spawns_on_to(std::uint64_t pending) { m_spawns_on_to.store(pending, std::memory_order_relaxed); }
-    /// Announces that a thread will sleep until the group is done, so that the last end_one() returns true.
-    void announce_sleeper() { m_pending.fetch_or(1, std::memory_order_seq_cst); }
+    /// Announces that a thread will sleep until the group is done: the last end_one() returns `how`. False if the group
+    /// is done.
+    bool announce_sleeper(std::uint64_t how) { return m_pending.fetch_or(how, std::memory_order_seq_cst) >= one; }
+    static constexpr std::uint64_t sleeps_at_its_place = 1, sleeps_without_place = 2;
+
+    /// A wait for this group is under way in a task of `other`; null if in none, or when the wait has ended.
+    void waited_for_in(task_group* other) { m_waited_for_in.store(other, std::memory_order_release); }
+    /// Whether this group cannot end before `one` has: it is a task of the group, or of one that a task of the group
+    /// waits for, and so on. Call for a task that is not over: none of these groups ends meanwhile.
+    [[nodiscard]] bool needs(const task& which) const {
+        auto* group = which.group;
+        for (int steps = 0; group && steps < longest_chain; ++steps) {
+            if (group == this) return true;
+            group = group->m_waited_for_in.load(std::memory_order_acquire);
+        }
+        return false;
+    }
+    /// The worker that stole a task of the group last; what these tasks spawn is there.
+    [[nodiscard]] unsigned thief() const { return m_thief.load(std::memory_order_relaxed); }
+    void stolen_by(unsigned worker) { m_thief.store(worker, std::memory_order_relaxed); }
 
   private:
+    static constexpr std::uint64_t one = 4;
+    static constexpr int longest_chain = 1000; ///< a longer one is not looked through: the answer is no
     pool* m_pool;
-    std::atomic<std::uint64_t> m_pending{0}; ///< twice the tasks that are not over, and 1 if somebody sleeps
+    std::atomic<std::uint64_t> m_pending{0}; ///< four times the tasks that are not over, and who sleeps
+    std::atomic<task_group*> m_waited_for_in{nullptr};
+    std::atomic<unsigned> m_thief{no_worker};
     std::atomic<std::uint64_t> m_spawns_on_to{0};
     std::atomic<bool> m_cancelled{false};
     spin_lock m_lock; // guards m_failure

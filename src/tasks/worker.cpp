@@ -21,12 +21,15 @@ using namespace std::chrono_literals;
 /// the owner's side.
 constexpr auto patience = 20us;
 constexpr int pauses_before_sleep = 64;
+/// A wait looks so often for what it needs, some 20 us, before it looks for anything else, and gives its place away:
+/// two changes of threads, which take as long.
+constexpr int looks_at_needed = 16;
+/// Children are put first into an inbox, so a wait that looks beyond these misses few.
+constexpr std::size_t looks_into_inbox = 16;
 /// Below this a task gets a stack of its own: tasks that wait run others on top of themselves, to any depth.
 constexpr std::size_t least_stack = 192u << 10;
 constexpr std::size_t most_free = 128, batch = 64;
 
-// Asked for with each task: without a call of the dynamic linker.
-__attribute__((tls_model("initial-exec"))) thread_local worker* t_worker = nullptr;
 __attribute__((tls_model("initial-exec"))) thread_local std::uintptr_t t_stack_begin = 0;
 
 __attribute__((noinline)) std::uintptr_t find_stack_begin() {
@@ -56,9 +59,7 @@ void pause(int times) {
 
 } // namespace
 
-worker* worker::current(const pool& of) { return t_worker && &t_worker->m_pool == &of ? t_worker : nullptr; }
-
-worker* worker::bind_thread(worker* here) { return std::exchange(t_worker, here); }
+constinit thread_local thread_state t_state;
 
 task* worker::find() {
     auto& own = *m_pool.m_groups[m_group];
@@ -76,11 +77,52 @@ task* worker::from_inboxes(unsigned group) {
     auto& where = *m_pool.m_groups[group];
     auto* found = where.urgent.take();
     if (!found) found = where.ordinary.take();
-    if (!found) return nullptr;
+    return found ? taken_from_inbox(found, group) : nullptr;
+}
+
+task* worker::taken_from_inbox(task* found, unsigned group) {
+    auto& where = *m_pool.m_groups[group];
     where.taken.fetch_add(1, std::memory_order_relaxed);
     found->way = group == m_group ? came_by::deal : came_by::far_steal;
     if (found->load != 0) where.backlog.fetch_sub(found->load, std::memory_order_relaxed);
     return found;
+}
+
+task* worker::from_inboxes_for(const task_group& group) {
+    auto& where = *m_pool.m_groups[m_group];
+    const auto is_needed = [&](const task& each) { return group.needs(each); };
+    auto* found = where.urgent.take_if(looks_into_inbox, is_needed);
+    if (!found) found = where.ordinary.take_if(looks_into_inbox, is_needed);
+    return found ? taken_from_inbox(found, m_group) : nullptr;
+}
+
+task* worker::from_thief(const task_group& group) {
+    // What a stolen task of the group has spawned is in its thief's deque (leapfrogging).
+    const auto position = group.thief();
+    if (position >= m_pool.m_workers.size() || position == m_position) return nullptr;
+    auto& thief = *m_pool.m_workers[position];
+    if (thief.queued() == 0) return nullptr;
+    auto* const found = thief.steal_from();
+    if (found) note_theft(*found, thief.m_group);
+    return found;
+}
+
+task* worker::find_needed(const task_group& group) {
+    if (m_pool.m_groups[m_group]->urgent.size() != 0)
+        if (auto* const found = from_inboxes_for(group)) return found;
+    if (auto* const found = m_queue.pop()) {
+        if (group.needs(*found)) return found;
+        push(found);
+        m_pool.tell_of_work(m_group); // a thief may have found nothing meanwhile
+    }
+    return from_inboxes_for(group);
+}
+
+void worker::note_theft(task& found, unsigned group) {
+    m_pool.m_groups[group]->taken.fetch_add(1, std::memory_order_relaxed);
+    counts::more(group == m_group ? done.stolen : done.stolen_far);
+    found.way = group == m_group ? came_by::steal : came_by::far_steal;
+    found.group->stolen_by(m_position);
 }
 
 task* worker::from_members(unsigned group) {
@@ -91,9 +133,7 @@ task* worker::from_members(unsigned group) {
         auto* const victim = members[m_next_victim];
         if (victim != this && victim->queued() != 0)
             if (auto* const found = victim->steal_from()) {
-                m_pool.m_groups[group]->taken.fetch_add(1, std::memory_order_relaxed);
-                counts::more(group == m_group ? done.stolen : done.stolen_far);
-                found->way = group == m_group ? came_by::steal : came_by::far_steal;
+                note_theft(*found, group);
                 return found;
             }
         ++m_next_victim;
@@ -152,23 +192,41 @@ bool worker::work_in_reach() const {
     return false;
 }
 
-task* worker::idle(task_group* waits_for) {
-    const auto over = [&] {
-        return waits_for ? waits_for->is_done() : m_pool.m_stopping.load(std::memory_order_acquire);
-    };
+task* worker::look() {
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {
         pause(1 << std::min(looks, 6));
-        if (over()) return nullptr;
+        if (m_pool.is_over() || m_pool.m_places.has_ready()) return nullptr;
         if (auto* const found = find()) return found;
         if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
     }
+    return nullptr;
+}
+
+task* worker::look(const task_group& group) {
+    for (int looks = 0; looks < pauses_before_sleep; ++looks) {
+        pause(1 << std::min(looks, 6));
+        if (group.is_done()) return nullptr;
+        if (looks < looks_at_needed) {
+            if (auto* const found = from_inboxes_for(group)) return found;
+            if (auto* const found = from_thief(group)) return found;
+            continue;
+        }
+        if (m_pool.m_places.has_ready()) return nullptr;
+        if (auto* const found = find()) return found;
+        if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
+    }
+    return nullptr;
+}
+
+void worker::sleep(task_group* group) {
     auto& bell = m_pool.m_groups[m_group]->bell;
     m_pool.m_asleep.fetch_add(1, std::memory_order_seq_cst);
     const auto key = bell.register_sleeper();
-    if (waits_for) waits_for->announce_sleeper();
+    const bool goes_on = group && !group->announce_sleeper(task_group::sleeps_at_its_place);
     real_atomics::fence();
-    if (!over() && !work_in_reach()) bell.sleep(key);
-    return nullptr;
+    if (!goes_on && !(!group && m_pool.is_over()) && !work_in_reach() && !m_pool.m_places.has_ready()) bell.sleep(key);
+    // The ring may have told of work, which a thread that has waited leaves to others.
+    if (group && group->is_done() && work_in_reach()) m_pool.tell_of_work(m_group);
 }
 
 void worker::run(task* which) {
@@ -179,11 +237,14 @@ void worker::run(task* which) {
 }
 
 void worker::run_on_fresh_stack(task* which) {
+    auto state = t_state;
     try {
         std::thread([&] {
-            bind_thread(this);
+            t_state = state;
             run_here(which);
+            state = t_state;
         }).join();
+        t_state = state;
     } catch (const std::exception&) {
         run_here(which); // no more threads, or no memory for one: what is left of this stack
     }
@@ -207,25 +268,34 @@ void worker::end_payload(task& which) {
 
 void worker::run_here(task* which) {
     auto& group = *which->group;
-    counts::more(done.tasks);
     if (which->void_of_work || group.is_cancelled()) {
         end_payload(*which);
-    } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
+        return end(which);
+    }
+    if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
         try {
             throw transfer_error(status::cancelled, "a task was waiting when its pool was released");
         } catch (const std::exception&) { // std::bad_alloc if there is no memory for the text
             group.fail(std::current_exception());
         }
         end_payload(*which);
-    } else {
-        if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
-            run_record::running running(*m_pool.m_record, which->record);
-            call(which);
-            running.ended(m_position, which->way);
-        } else {
-            call(which);
-        }
+        return end(which);
     }
+    auto* const below = std::exchange(t_state.group, &group);
+    if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
+        run_record::running running(*m_pool.m_record, which->record);
+        call(which);
+        running.ended(m_position, which->way);
+    } else {
+        call(which);
+    }
+    t_state.group = below;
+    t_state.here->end(which);
+}
+
+void worker::end(task* which) {
+    auto& group = *which->group;
+    counts::more(done.tasks);
     if (auto* const node = which->node) {
         node->finish([&](void* next) {
             auto* const started = static_cast<task*>(next);
@@ -234,7 +304,7 @@ void worker::run_here(task* which) {
         node->release();
     }
     free(which);
-    if (group.end_one()) m_pool.wake_everyone();
+    if (const auto sleepers = group.end_one(); sleepers != 0) m_pool.end_sleep(&group, sleepers);
 }
 
 task* worker::make() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: a thread's slot in the pool, with its deque, its free list of tasks, and the search for work.
+// A worker: a place in the pool, with its deque, its free list of tasks, and the search for work.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +15,8 @@
 
 namespace causeway::tasks {
 
-/// Used by the one thread that occupies it, except steal_from() and queued(), which any thread may call.
+/// A place in the pool. Used by the one thread that has it, except steal_from() and queued(), which any thread may
+/// call.
 class alignas(64) worker {
   public:
     worker(pool& owner, unsigned position, unsigned group) : m_pool(owner), m_position(position), m_group(group) {}
@@ -28,8 +29,6 @@ class alignas(64) worker {
 
     /// The calling thread's worker in pool `of`; null if it has none.
     [[nodiscard]] static worker* current(const pool& of);
-    /// Makes `here` (may be null) the calling thread's worker; returns the one before.
-    static worker* bind_thread(worker* here);
 
     /// Puts a task into the deque, or into the group's inbox if the deque cannot grow. Needs no memory.
     void push(task* ready) {
@@ -41,22 +40,22 @@ class alignas(64) worker {
     /// The next task to run, or null: own deque, own group's inboxes, its other members, then other groups as the
     /// policy orders them.
     [[nodiscard]] task* find();
+    /// The next task to run on top of a wait for `group`, which needs it; null if there is none at hand.
+    [[nodiscard]] task* find_needed(const task_group& group);
+    /// Runs a task. The calling thread may be another worker when it returns: while the task waited, others worked
+    /// here.
     void run(task* which);
-    /// Polls for work with growing pauses, then sleeps. Returns null when `waits_for` is done, or the pool stops if
-    /// that is null; spuriously at other times.
-    [[nodiscard]] task* idle(task_group* waits_for);
+    /// Polls for work with growing pauses. Null if there is none, or the pool stops, or a thread wants a place.
+    [[nodiscard]] task* look();
+    /// As look(), for a wait for `group`: first what the group needs, then whatever there is. Null also if it is done.
+    [[nodiscard]] task* look(const task_group& group);
+    /// Sleeps until there may be work, a thread wants a place, or the pool stops or `group` (may be null) is done.
+    void sleep(task_group* group);
 
     /// Destroys the payload of a task that does not run. An exception fails its group.
     static void end_payload(task& which);
     [[nodiscard]] task* make();
     void free(task* over);
-
-    /// Occupies a slot for callers; false if it is taken.
-    [[nodiscard]] bool try_take() {
-        return !m_taken.load(std::memory_order_relaxed) && !m_taken.exchange(true, std::memory_order_acquire);
-    }
-    [[nodiscard]] bool is_taken() const { return m_taken.load(std::memory_order_relaxed); }
-    void leave() { m_taken.store(false, std::memory_order_release); }
 
     footprint found; ///< of the task that is dealt
     std::vector<double> backlog;
@@ -71,11 +70,17 @@ class alignas(64) worker {
 
   private:
     [[nodiscard]] task* from_inboxes(unsigned group);
+    [[nodiscard]] task* from_inboxes_for(const task_group& group);
+    [[nodiscard]] task* from_thief(const task_group& group);
+    [[nodiscard]] task* taken_from_inbox(task* found, unsigned group);
+    /// `found` was stolen from a member of `group`.
+    void note_theft(task& found, unsigned group);
     [[nodiscard]] task* from_members(unsigned group);
     [[nodiscard]] task* from_far();
     [[nodiscard]] bool work_in_reach() const;
     static void call(task* which);
     void run_here(task* which);
+    void end(task* which);
     void run_on_fresh_stack(task* which);
 
     pool& m_pool;
@@ -91,7 +96,20 @@ class alignas(64) worker {
     } m_spared;
     task* m_free = nullptr;
     std::size_t m_free_count = 0;
-    alignas(64) std::atomic<bool> m_taken{false};
 };
+
+/// What the calling thread does in pools.
+struct thread_state {
+    worker* here = nullptr; ///< its place; null while it has none
+    pool::thread* self = nullptr; ///< in the pool that it is in
+    task_group* group = nullptr; ///< of the task that it runs
+    unsigned node = no_worker; ///< that the pool has bound it to
+};
+/// Asked for with each task: without a call of the dynamic linker.
+extern constinit thread_local thread_state t_state __attribute__((tls_model("initial-exec")));
+
+inline worker* worker::current(const pool& of) {
+    return t_state.here && &t_state.here->m_pool == &of ? t_state.here : nullptr;
+}
 
 } // namespace causeway::tasks

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deque, inbox and sleep in every order of their steps.
+// Deque, inbox, sleep and places in every order of their steps.
 #include "stepped.hpp"
 
 #include "tasks/deque.hpp"
 #include "tasks/doorbell.hpp"
 #include "tasks/inbox.hpp"
+#include "tasks/places.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,6 +14,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -26,6 +28,7 @@ std::size_t orders(double part) {
 using causeway::tasks::deque;
 using causeway::tasks::doorbell;
 using causeway::tasks::inbox;
+using causeway::tasks::places;
 using stepped::scheduler;
 
 struct element {
@@ -110,8 +113,14 @@ TEST(stepped, an_inbox_gives_each_element_once) {
         const auto take = [&all] {
             if (auto* const got = all->box.take()) ++got->taken;
         };
+        const auto take_second = [&all] {
+            auto* const second = &all->elements[1];
+            if (auto* const got = all->box.take_if(2, [&](const element& each) { return &each == second; }))
+                ++got->taken;
+        };
         return std::vector<scheduler::body>{[&all] { all->box.push(&all->elements[1]); },
-                                            [&all, take] { take(), all->box.push_first(&all->elements[2]); }, take};
+                                            [&all, take] { take(), all->box.push_first(&all->elements[2]); },
+                                            take_second};
     };
     EXPECT_TRUE(model.every_order(fresh,
                                   [&] {
@@ -250,6 +259,122 @@ TEST(stepped, deque_inbox_and_sleep_together_run_each_task_once_and_end) {
     EXPECT_TRUE(model.random_orders(orders(0.1), of(2, {worker(0, 1), dealer(1)}), holds)) << "run " << model.runs;
     EXPECT_TRUE(model.random_orders(orders(0.1), of(2, {worker(0, 2), worker(1, 0)}), holds)) << "run " << model.runs;
     EXPECT_TRUE(model.random_orders(orders(0.2), of(5, {worker(0, 2), worker(1, 1), dealer(2)}), holds))
+        << "run " << model.runs;
+}
+
+/// Threads that wait for a group give their places away, and get one when its last task is over, as pool::block() and
+/// pool::work() do it.
+struct places_scene {
+    using exchange = places<int, element, stepped::atomics, stepped::model_lock>;
+    explicit places_scene(int tasks) : pending(4 * tasks) {}
+    /// Registers the wait, as pool::block() does.
+    void announce(exchange::thread& self) {
+        EXPECT_TRUE(all.block(self, &pending, true, true));
+        auto before = pending.load();
+        while (!pending.compare_exchange_strong(before, before | 2)) {}
+        if (before < 4) over();
+    }
+    void wait_in_task(exchange::thread& self, exchange::thread& next, element* first) {
+        announce(self);
+        all.give(place_of(self), first, self, next);
+        enter(self, all.sleep(self));
+        EXPECT_LT(pending.load(), 4);
+        ++went_on;
+        (void)place_of(self);
+    }
+    /// A thread of the pool, until it has given its place to another one.
+    void work(exchange::thread& self) {
+        enter(self, all.sleep(self));
+        for (;;) {
+            if (auto* const first = std::exchange(self.first, nullptr)) {
+                ++first->taken;
+                end_one();
+            }
+            if (auto* const other = all.take_ready()) {
+                all.give(place_of(self), nullptr, self, *other);
+                return;
+            }
+            const auto key = bell.register_sleeper();
+            if (!all.has_ready()) bell.sleep(key);
+        }
+    }
+    void end_one() {
+        if (const auto before = pending.fetch_add(-4); before < 8 && (before & 2) != 0) over();
+    }
+    void over() {
+        if (all.over(&pending) && bell.has_sleepers() && rings) bell.ring();
+    }
+    void enter(exchange::thread& self, int* place) {
+        ASSERT_NE(place, nullptr);
+        EXPECT_EQ(++*place, 1) << "two threads at one place";
+        at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2] = place;
+    }
+    int* place_of(const exchange::thread& self) {
+        auto*& place = at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2];
+        --*place;
+        return std::exchange(place, nullptr);
+    }
+    exchange all{2, 0};
+    std::array<exchange::thread, 3> threads{exchange::thread(false), exchange::thread(false), exchange::thread(false)};
+    std::array<int, 2> counts{}; ///< of the holders of each place
+    std::array<int*, 3> at{};
+    stepped::atomic<int> pending;
+    doorbell<stepped::atomics> bell;
+    element first;
+    int went_on = 0;
+    bool rings = true;
+};
+
+TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over) {
+    std::unique_ptr<places_scene> scene;
+    const auto of = [&](int tasks, std::vector<scheduler::body> bodies) {
+        return [&scene, tasks, bodies] {
+            scene = std::make_unique<places_scene>(tasks);
+            scene->enter(scene->threads[0], scene->counts.data());
+            return bodies;
+        };
+    };
+    scheduler model;
+    // Its wait is told of the end once, whichever comes first.
+    EXPECT_TRUE(
+        model.every_order(of(1, {[&] { scene->announce(scene->threads[0]); }, [&] { scene->end_one(); }}),
+                          [&] { return scene->all.take_ready() == scene->threads.data() && !scene->all.take_ready(); }))
+        << "run " << model.runs;
+    EXPECT_GT(model.runs, 10u);
+    // A place that is given is got, before or after its taker sleeps.
+    EXPECT_TRUE(model.every_order(
+        of(0,
+           {[&] { scene->all.give(scene->place_of(scene->threads[0]), nullptr, scene->threads[0], scene->threads[1]); },
+            [&] { scene->enter(scene->threads[1], scene->all.sleep(scene->threads[1])); }}),
+        [&] { return scene->counts[0] == 1; }))
+        << "run " << model.runs;
+    EXPECT_GT(model.runs, 10u);
+    // A holder of a place does not sleep beside a thread that wants one.
+    const auto holder = [&] {
+        const auto key = scene->bell.register_sleeper();
+        if (!scene->all.has_ready()) scene->bell.sleep(key);
+        EXPECT_EQ(scene->all.take_ready(), scene->threads.data());
+    };
+    const auto ender = [&] {
+        (void)scene->all.block(scene->threads[0], &scene->pending, true, true);
+        scene->over();
+    };
+    EXPECT_TRUE(model.every_order(of(0, {holder, ender}), [] { return true; })) << "run " << model.runs;
+    EXPECT_GT(model.runs, 100u);
+    EXPECT_FALSE(model.every_order(
+        [&] {
+            scene = std::make_unique<places_scene>(0);
+            scene->rings = false;
+            return std::vector<scheduler::body>{holder, ender};
+        },
+        [] { return true; }))
+        << "the model does not find a lost ring";
+    // All of it: the successor runs one task of the group, a third thread the other.
+    const auto waiter = [&] { scene->wait_in_task(scene->threads[0], scene->threads[1], &scene->first); };
+    const auto successor = [&] { scene->work(scene->threads[1]); };
+    const auto holds = [&] { return scene->went_on == 1 && scene->counts[0] == 0; };
+    EXPECT_TRUE(model.random_orders(orders(0.1), of(1, {waiter, successor}), holds)) << "run " << model.runs;
+    EXPECT_TRUE(model.random_orders(orders(0.2), of(2, {waiter, successor, [&] { scene->end_one(); }}), holds))
         << "run " << model.runs;
 }
 
