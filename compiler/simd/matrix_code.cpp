@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole 4 x 4 matrices in registers.
+// Operations on matrices of up to 4 x 4 elements in registers.
 #include "matrix_code.hpp"
 
 #include <llvm/ADT/Sequence.h>
@@ -18,14 +18,21 @@ matrix_code::matrix_code(IRBuilder<>& builder, Type* element)
     : m_builder(builder), m_element(element), m_row(FixedVectorType::get(element, side)),
       m_matrix(FixedVectorType::get(element, elements)), m_align(element->isFloatTy() ? 4 : 8) {}
 
-Value* matrix_code::load(Type* type, Value* matrix, unsigned row, unsigned column) {
-    Value*& value = m_loaded[{type, matrix, row * side + column}];
+Value* matrix_code::load(Type* type, Value* matrix, unsigned element) {
+    Value*& value = m_loaded[{type, matrix, element}];
     if (!value) {
-        Value* address = row + column ? m_builder.CreateConstInBoundsGEP1_64(m_element, matrix, row * side + column)
-                                      : matrix;
+        Value* address = element ? m_builder.CreateConstInBoundsGEP1_64(m_element, matrix, element) : matrix;
         value = m_builder.CreateAlignedLoad(type, address, m_align);
     }
     return value;
+}
+
+// In the first of four lanes.
+Value* matrix_code::load_row(Value* matrix, unsigned element, unsigned length) {
+    if (length == side) return load(m_row, matrix, element);
+    SmallVector<int, side> from(side, PoisonMaskElem);
+    for (unsigned lane = 0; lane < length; ++lane) from[lane] = static_cast<int>(lane);
+    return m_builder.CreateShuffleVector(load(FixedVectorType::get(m_element, length), matrix, element), from);
 }
 
 template <typename Source> Value* matrix_code::permute(Value* matrix, Source source) {
@@ -51,16 +58,24 @@ Value* matrix_code::whole(const matrix_statement& statement, const matrix_addres
         Value* right = statement.right.transposed
                            ? permute(load(m_matrix, at.right),
                                      [&](unsigned, unsigned column) { return column * side + k; })
-                           : permute(load(m_row, at.right, k), [](unsigned, unsigned column) { return column; });
+                           : permute(load(m_row, at.right, k * side), [](unsigned, unsigned column) { return column; });
         sum = add_product(statement, left, right, sum);
     }
     return sum;
 }
 
-matrix_code::rows matrix_code::load_rows(Value* matrix) {
+matrix_code::rows matrix_code::load_rows(Value* matrix, const matrix_operand& operand, unsigned count,
+                                         unsigned length) {
     rows loaded;
-    for (unsigned row = 0; row < side; ++row) loaded[row] = load(m_row, matrix, row);
+    loaded.fill(PoisonValue::get(m_row));
+    for (unsigned row = 0; row < count; ++row) loaded[row] = load_row(matrix, row * operand.pitch, length);
     return loaded;
+}
+
+Value* matrix_code::first_lanes(Value* row, unsigned length) {
+    SmallVector<int, side> from;
+    for (unsigned lane = 0; lane < length; ++lane) from.push_back(static_cast<int>(lane));
+    return length == side ? row : m_builder.CreateShuffleVector(row, from);
 }
 
 matrix_code::rows matrix_code::transposed(const rows& matrix) {
@@ -79,12 +94,14 @@ matrix_code::rows matrix_code::transposed(const rows& matrix) {
 Value* matrix_code::line(const by_lines& work, unsigned index) {
     const matrix_statement& statement = *work.statement;
     m_builder.setFastMathFlags(statement.arithmetic);
-    Value* sum = statement.accumulates ? load(m_row, work.at->target, index) : Constant::getNullValue(m_row);
-    for (unsigned k = 0; k < side; ++k) {
+    Value* sum = statement.accumulates ? load_row(work.at->target, index * statement.target.pitch, statement.columns)
+                                       : Constant::getNullValue(m_row);
+    for (unsigned k = 0; k < statement.depth; ++k) {
         // One element in all lanes, which the multiplication itself can read from memory.
-        Value* repeated = work.columns                ? load(m_element, work.at->right, k, index)
-                          : statement.left.transposed ? load(m_element, work.at->left, k, index)
-                                                      : load(m_element, work.at->left, index, k);
+        Value* repeated = work.columns ? load(m_element, work.at->right, k * side + index)
+                                       : load(m_element, work.at->left,
+                                              statement.left.transposed ? k * statement.left.pitch + index
+                                                                        : index * statement.left.pitch + k);
         sum = add_product(statement, m_builder.CreateVectorSplat(side, repeated), work.factors[k], sum);
     }
     return sum;
@@ -96,35 +113,46 @@ void matrix_code::compute_by_lines(ArrayRef<matrix_statement> statements, ArrayR
         const matrix_statement& statement = statements[i];
         by_lines work{&statement, &at[i]};
         if (!statement.has_product) {
-            work.lines = transposed(load_rows(at[i].left));
+            work.lines = transposed(load_rows(at[i].left, statement.left, side, side));
         } else {
             const auto is_turned_round = [&](size_t other) {
-                return statements[other].has_product && !statements[other].left.transposed &&
-                       !statements[other].right.transposed && at[other].left == at[i].right &&
-                       at[other].right == at[i].left;
+                return statements[other].has_product && statements[other].is_of_whole_squares() &&
+                       !statements[other].left.transposed && !statements[other].right.transposed &&
+                       at[other].left == at[i].right && at[other].right == at[i].left;
             };
-            work.columns = statement.left.transposed && !statement.right.transposed && !statement.accumulates &&
+            work.columns = statement.is_of_whole_squares() && statement.left.transposed &&
+                           !statement.right.transposed && !statement.accumulates &&
                            any_of(seq<size_t>(0, statements.size()), is_turned_round);
-            work.factors = load_rows(work.columns ? at[i].left : at[i].right);
-            if (statement.right.transposed) work.factors = transposed(work.factors);
+            if (work.columns)
+                work.factors = load_rows(at[i].left, statement.left, side, side);
+            else if (statement.right.transposed)
+                work.factors = transposed(load_rows(at[i].right, statement.right, statement.columns, statement.depth));
+            else
+                work.factors = load_rows(at[i].right, statement.right, statement.depth, statement.columns);
         }
         works.push_back(work);
     }
     for (unsigned index = 0; index < side; ++index)
         for (by_lines& work : works)
-            if (work.statement->has_product) work.lines[index] = line(work, index);
-    for (const by_lines& work : works)
-        for (const auto& row : enumerate(work.columns ? transposed(work.lines) : work.lines))
+            if (work.statement->has_product && index < work.statement->rows) work.lines[index] = line(work, index);
+    for (const by_lines& work : works) {
+        const matrix_statement& statement = *work.statement;
+        const rows lines = work.columns ? transposed(work.lines) : work.lines;
+        for (unsigned row = 0; row < statement.rows; ++row)
             m_results.push_back(
-                {m_builder.CreateConstInBoundsGEP1_64(m_element, work.at->target, row.index() * side), row.value()});
+                {m_builder.CreateConstInBoundsGEP1_64(m_element, work.at->target, row * statement.target.pitch),
+                 first_lanes(lines[row], statement.columns)});
+    }
 }
 
 void matrix_code::compute(ArrayRef<matrix_statement> statements, ArrayRef<matrix_addresses> at) {
-    if (!m_element->isFloatTy()) return compute_by_lines(statements, at);
+    if (!m_element->isFloatTy() || !all_of(statements, [](const auto& each) { return each.is_of_whole_squares(); }))
+        return compute_by_lines(statements, at);
     // First: of a matrix that is read whole before its rows, the compiler takes the rows by shuffles, where a load that
     // repeats a row costs none.
     for (size_t i = 0; i < statements.size(); ++i)
-        if (statements[i].has_product && !statements[i].right.transposed) load_rows(at[i].right);
+        if (statements[i].has_product && !statements[i].right.transposed)
+            load_rows(at[i].right, statements[i].right, side, side);
     for (size_t i = 0; i < statements.size(); ++i) {
         m_builder.setFastMathFlags(statements[i].arithmetic);
         m_results.push_back({at[i].target, whole(statements[i], at[i])});

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operations on whole 4 x 4 matrices in registers.
+// Operations on matrices of up to 4 x 4 elements in registers.
 #pragma once
 
 #include "matrix_nest.hpp"
@@ -16,9 +16,9 @@ struct matrix_addresses {
     llvm::Value *target, *left, *right;
 };
 
-/// A matrix of floats is one vector of 16 lanes; one of doubles is four rows, as two registers of eight would be
-/// shuffled more often than it saves multiplications. Every element is summed up in the order of the loop nest, so that
-/// it is rounded as there.
+/// A 4 x 4 matrix of floats is one vector of 16 lanes; one of doubles is four rows, as two registers of eight would be
+/// shuffled more often than it saves multiplications. So are smaller matrices, in vectors of four lanes. Every element
+/// is summed up in the order of the loop nest, so that it is rounded as there.
 class matrix_code {
   public:
     matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element);
@@ -39,15 +39,17 @@ class matrix_code {
         rows factors{}, lines{};
     };
 
-    llvm::Value* load(llvm::Type* type, llvm::Value* matrix, unsigned row = 0, unsigned column = 0);
+    llvm::Value* load(llvm::Type* type, llvm::Value* matrix, unsigned element = 0);
+    llvm::Value* load_row(llvm::Value* matrix, unsigned element, unsigned length);
     template <typename Source> llvm::Value* permute(llvm::Value* matrix, Source source);
     llvm::Value* add_product(const matrix_statement& statement, llvm::Value* left, llvm::Value* right,
                              llvm::Value* sum);
     llvm::Value* whole(const matrix_statement& statement, const matrix_addresses& at);
     void compute_by_lines(llvm::ArrayRef<matrix_statement> statements, llvm::ArrayRef<matrix_addresses> at);
     llvm::Value* line(const by_lines& work, unsigned index);
-    rows load_rows(llvm::Value* matrix);
+    rows load_rows(llvm::Value* matrix, const matrix_operand& operand, unsigned count, unsigned length);
     rows transposed(const rows& matrix);
+    llvm::Value* first_lanes(llvm::Value* row, unsigned length);
 
     llvm::IRBuilder<>& m_builder;
     llvm::Type *m_element, *m_row, *m_matrix;

@@ -38,38 +38,43 @@ class reader {
 
   private:
     bool read_loops();
-    bool runs_straight(const Loop& loop) const;
+    unsigned straight_trips(const Loop& loop) const;
     bool read_instructions();
     bool read_statement(StoreInst& store);
     bool read_product(Value& sum, const walk& target, matrix_statement& statement);
     bool read_transpose(LoadInst& load, const walk& target, matrix_statement& statement);
     bool follow(Value* address, walk& found) const;
     bool is_zeroed_before(const walk& target);
+    bool fills_vectors() const;
 
     ScalarEvolution& m_evolution;
     const DominatorTree& m_dominators;
     const DataLayout& m_layout;
     matrix_nest m_nest;
     SmallVector<Loop*, deepest> m_loops;
+    SmallVector<unsigned, deepest> m_trips; // of each of them
     SmallVector<StoreInst*, 4> m_stores, m_zeroes;
     SmallPtrSet<Value*, 8> m_loads, m_used;
 };
 
-// Each block of it runs once per iteration, and it has `side` iterations.
-bool reader::runs_straight(const Loop& loop) const {
+// Its iterations if each block of it runs once in each, and they are no more than `side`; 0 otherwise.
+unsigned reader::straight_trips(const Loop& loop) const {
     const BasicBlock* exiting = loop.getExitingBlock();
     const BasicBlock* latch = loop.getLoopLatch();
-    if (!loop.getLoopPreheader() || !exiting || !latch || !loop.getExitBlock()) return false;
+    if (!loop.getLoopPreheader() || !exiting || !latch || !loop.getExitBlock()) return 0;
     // A loop that is not rotated yet asks in its header, once more than it iterates.
     const bool asks_first = exiting == loop.getHeader() && exiting != latch;
-    if (!asks_first && exiting != latch) return false;
-    return m_evolution.getSmallConstantTripCount(&loop) == side + asks_first;
+    if (!asks_first && exiting != latch) return 0;
+    const unsigned trips = m_evolution.getSmallConstantTripCount(&loop) - asks_first;
+    return trips >= 2 && trips <= side ? trips : 0;
 }
 
 bool reader::read_loops() {
     for (Loop* loop = m_nest.outermost; loop; loop = loop->isInnermost() ? nullptr : loop->getSubLoops().front()) {
-        if (m_loops.size() == deepest || loop->getSubLoops().size() > 1 || !runs_straight(*loop)) return false;
+        const unsigned trips = straight_trips(*loop);
+        if (m_loops.size() == deepest || loop->getSubLoops().size() > 1 || trips == 0) return false;
         m_loops.push_back(loop);
+        m_trips.push_back(trips);
     }
     return m_loops.size() >= 2;
 }
@@ -143,6 +148,9 @@ bool reader::is_zeroed_before(const walk& target) {
     return false;
 }
 
+// Rows of `length` elements do not overlap, and the matrix is not too long for the numbers used here.
+bool is_pitch(int64_t stride, unsigned length) { return stride >= length && stride < 1 << 20; }
+
 bool reader::read_product(Value& sum, const walk& target, matrix_statement& statement) {
     auto* addition = dyn_cast<Instruction>(&sum);
     Value *x = nullptr, *y = nullptr, *before = nullptr;
@@ -161,22 +169,27 @@ bool reader::read_product(Value& sum, const walk& target, matrix_statement& stat
 
     // The loop that does not move the target is summed over, the others walk its rows and its columns.
     unsigned row = deepest, column = deepest, depth = deepest;
-    for (unsigned l = 0; l < deepest; ++l)
-        (target.strides[l] == 0 ? depth : target.strides[l] == side ? row : column) = l;
-    if (row == deepest || column == deepest || depth == deepest || target.strides[column] != 1) return false;
+    for (unsigned l = 0; l < deepest; ++l) (target.strides[l] == 0 ? depth : target.strides[l] == 1 ? column : row) = l;
+    if (row == deepest || column == deepest || depth == deepest) return false;
+    statement.rows = m_trips[row], statement.columns = m_trips[column], statement.depth = m_trips[depth];
+    if (!is_pitch(target.strides[row], statement.columns)) return false;
+    statement.target.pitch = static_cast<unsigned>(target.strides[row]);
     if (left_walk.strides[column] != 0) {
         std::swap(left, right);
         std::swap(left_walk, right_walk);
     }
-    const auto reads = [](const walk& w, unsigned by_rows, unsigned by_columns, unsigned neither, bool& transposed) {
-        transposed = w.strides[by_rows] == 1 && w.strides[by_columns] == side;
-        return w.strides[neither] == 0 && (transposed || (w.strides[by_rows] == side && w.strides[by_columns] == 1));
+    const auto reads = [&](const walk& w, unsigned by_rows, unsigned by_columns, unsigned neither,
+                           matrix_operand& operand) {
+        operand.start = w.start;
+        operand.transposed = w.strides[by_rows] == 1;
+        if (operand.transposed) std::swap(by_rows, by_columns);
+        operand.pitch = static_cast<unsigned>(w.strides[by_rows]);
+        return w.strides[neither] == 0 && w.strides[by_columns] == 1 &&
+               is_pitch(w.strides[by_rows], m_trips[by_columns]);
     };
-    if (!reads(left_walk, row, depth, column, statement.left.transposed) ||
-        !reads(right_walk, depth, column, row, statement.right.transposed))
+    if (!reads(left_walk, row, depth, column, statement.left) ||
+        !reads(right_walk, depth, column, row, statement.right))
         return false;
-    statement.left.start = left_walk.start;
-    statement.right.start = right_walk.start;
     m_used.insert(left);
     m_used.insert(right);
 
@@ -205,10 +218,12 @@ bool reader::read_product(Value& sum, const walk& target, matrix_statement& stat
 
 bool reader::read_transpose(LoadInst& load, const walk& target, matrix_statement& statement) {
     walk source;
-    if (m_loops.size() != 2 || !follow(load.getPointerOperand(), source)) return false;
+    if (m_loops.size() != 2 || m_trips[0] != side || m_trips[1] != side || !follow(load.getPointerOperand(), source))
+        return false;
     const auto is_by = [](const walk& w, unsigned slow) { return w.strides[slow] == side && w.strides[1 - slow] == 1; };
     if (!(is_by(target, 0) && is_by(source, 1)) && !(is_by(target, 1) && is_by(source, 0))) return false;
-    statement.left = {source.start, true};
+    statement.left.start = source.start;
+    statement.left.transposed = true;
     m_used.insert(&load);
     return true;
 }
@@ -249,6 +264,16 @@ bool reader::read_statement(StoreInst& store) {
     return known;
 }
 
+// Rows of two, and of three doubles, fill too few lanes: the compiler's own code is as fast, or faster.
+bool reader::fills_vectors() const {
+    const bool is_double = m_nest.element->isDoubleTy();
+    return all_of(m_nest.statements, [&](const matrix_statement& each) {
+        if (!each.has_product || each.columns == side) return each.depth > 2;
+        const bool has_shuffles = each.left.transposed || each.right.transposed || m_nest.statements.size() > 1;
+        return each.columns > 2 && each.depth > 2 && (!is_double || has_shuffles);
+    });
+}
+
 std::optional<matrix_nest> reader::read() {
     if (!read_loops() || !read_instructions()) return std::nullopt;
     m_nest.element = m_stores.front()->getValueOperand()->getType();
@@ -258,10 +283,18 @@ std::optional<matrix_nest> reader::read() {
         if (zero) return std::nullopt;
     for (Value* load : m_loads)
         if (!m_used.contains(load)) return std::nullopt;
+    if (!fills_vectors()) return std::nullopt;
     return m_nest;
 }
 
 } // namespace
+
+uint64_t matrix_statement::extent(const matrix_operand& operand) const {
+    const bool is_target = &operand == &target, is_left = &operand == &left;
+    unsigned down = is_target || is_left ? rows : depth, across = is_left ? depth : columns;
+    if (operand.transposed) std::swap(down, across);
+    return uint64_t{down - 1} * operand.pitch + across;
+}
 
 std::optional<matrix_nest> recognise(Loop& loop, ScalarEvolution& evolution, const DominatorTree& dominators) {
     return reader(loop, evolution, dominators).read();

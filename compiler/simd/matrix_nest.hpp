@@ -17,21 +17,31 @@ class DominatorTree;
 
 namespace causeway::simd {
 
-constexpr unsigned side = 4; // of the matrices: 4 x 4
+constexpr unsigned side = 4; // of the largest matrices
 
-/// A matrix in memory, whose elements follow one another.
+/// A matrix in memory, row by row.
 struct matrix_operand {
     const llvm::SCEV* start = nullptr;
+    unsigned pitch = side;   // from row to row, in elements
     bool transposed = false; // as the nest's indices name rows and columns
 };
 
 /// target = [target +] left * right, each element summed up in the nest's order; without `right`, target = left.
 struct matrix_statement {
     matrix_operand target, left, right;
+    unsigned rows = side, columns = side, depth = side; // of the target; of what is summed up
     bool has_product = false;
     bool accumulates = false;
     bool fused = false; // by llvm.fmuladd
     llvm::FastMathFlags arithmetic;
+
+    /// 4 x 4 matrices whose elements follow one another.
+    bool is_of_whole_squares() const {
+        return rows == side && columns == side && depth == side && target.pitch == side && left.pitch == side &&
+               right.pitch == side;
+    }
+    /// From an operand's first element to behind its last one, in elements.
+    uint64_t extent(const matrix_operand& operand) const;
 };
 
 struct matrix_nest {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loop nests over 4 x 4 matrices as operations on whole matrices in registers: "2D vectorization", section 5 of the
-// paper.
+// Loop nests over matrices of up to 4 x 4 elements as operations on whole matrices in registers: "2D vectorization",
+// section 5 of the paper.
 #include "small_matrices.hpp"
 
 #include "loop_properties.hpp"
@@ -42,8 +42,7 @@ class work {
 
   private:
     bool replace(Loop& loop);
-    Value* overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& addresses, uint64_t size,
-                   bool& always);
+    Value* overlap(IRBuilder<>& builder, const matrix_nest& nest, ArrayRef<matrix_addresses> addresses, bool& always);
     void use_wide_vectors();
 
     Function& m_function;
@@ -54,30 +53,36 @@ class work {
     AssumptionCache& m_assumptions;
     OptimizationRemarkEmitter& m_remarks;
     report m_report;
+    bool m_changed = false;
 };
 
 // Null if no target overlaps another matrix; `always` if one does for sure.
-Value* work::overlap(IRBuilder<>& builder, const SmallVectorImpl<matrix_addresses>& addresses, uint64_t size,
+Value* work::overlap(IRBuilder<>& builder, const matrix_nest& nest, ArrayRef<matrix_addresses> addresses,
                      bool& always) {
     Value* any = nullptr;
-    const auto check = [&](Value* target, Value* other) {
+    const uint64_t element = nest.element->isFloatTy() ? 4 : 8;
+    const auto check = [&](Value* target, uint64_t size, Value* other, uint64_t other_size) {
         if (!other) return;
+        size *= element, other_size *= element;
         const auto answer = m_aliases.alias(MemoryLocation(target, LocationSize::precise(size)),
-                                            MemoryLocation(other, LocationSize::precise(size)));
+                                            MemoryLocation(other, LocationSize::precise(other_size)));
         if (answer == AliasResult::MustAlias || answer == AliasResult::PartialAlias) always = true;
         if (answer == AliasResult::NoAlias) return;
         Type* integer = builder.getInt64Ty();
         Value* distance = builder.CreateSub(builder.CreatePtrToInt(target, integer),
                                             builder.CreatePtrToInt(other, integer));
         Value* near = builder.CreateICmpULT(builder.CreateAdd(distance, builder.getInt64(size - 1)),
-                                            builder.getInt64(2 * size - 1));
+                                            builder.getInt64(size + other_size - 1));
         any = any ? builder.CreateOr(any, near) : near;
     };
     for (size_t i = 0; i < addresses.size(); ++i)
         for (size_t j = 0; j < addresses.size(); ++j) {
-            check(addresses[i].target, addresses[j].left);
-            if (addresses[j].right != addresses[j].left) check(addresses[i].target, addresses[j].right);
-            if (i < j) check(addresses[i].target, addresses[j].target);
+            const matrix_statement &mine = nest.statements[i], &other = nest.statements[j];
+            const uint64_t size = mine.extent(mine.target);
+            check(addresses[i].target, size, addresses[j].left, other.extent(other.left));
+            if (addresses[j].right != addresses[j].left || other.extent(other.right) > other.extent(other.left))
+                check(addresses[i].target, size, addresses[j].right, other.extent(other.right));
+            if (i < j) check(addresses[i].target, size, addresses[j].target, other.extent(other.target));
         }
     return any;
 }
@@ -100,11 +105,15 @@ std::string described(const matrix_nest& nest) {
                      : statement.left.transposed || statement.right.transposed ? " by a transpose"
                                                                                : "");
     }
-    return text + (nest.element->isFloatTy() ? " of 4 x 4 floats" : " of 4 x 4 doubles");
+    const matrix_statement& first = nest.statements.front();
+    const bool square = first.rows == first.columns && first.rows == first.depth;
+    return (text + (square ? " of " : " that is ") + Twine(first.rows) + " x " + Twine(first.columns) +
+            (nest.element->isFloatTy() ? " floats" : " doubles"))
+        .str();
 }
 
 bool work::replace(Loop& loop) {
-    simplifyLoop(&loop, &m_dominators, &m_loops, &m_evolution, &m_assumptions, nullptr, false);
+    m_changed |= simplifyLoop(&loop, &m_dominators, &m_loops, &m_evolution, &m_assumptions, nullptr, false);
     const std::optional<matrix_nest> nest = recognise(loop, m_evolution, m_dominators);
     if (!nest) return false;
     BasicBlock* preheader = loop.getLoopPreheader();
@@ -121,9 +130,8 @@ bool work::replace(Loop& loop) {
             if (operand->start && !expander.isSafeToExpandAt(operand->start, preheader->getTerminator())) return false;
         addresses.push_back({expand(s.target), expand(s.left), expand(s.right)});
     }
-    const uint64_t size = side * side * (nest->element->isFloatTy() ? 4 : 8);
     bool always = false;
-    Value* overlaps = overlap(builder, addresses, size, always);
+    Value* overlaps = overlap(builder, *nest, addresses, always);
     set_property(loop, seen_property);
     if (always) {
         m_report.left(loop, "Overlap", "a matrix is read and written");
@@ -143,7 +151,7 @@ bool work::replace(Loop& loop) {
     matrix_code code(builder, nest->element);
     code.compute(nest->statements, addresses);
     code.store();
-    use_wide_vectors();
+    if (all_of(nest->statements, [](const auto& each) { return each.is_of_whole_squares(); })) use_wide_vectors();
     if (overlaps) {
         m_dominators.recalculate(m_function);
         return true;
@@ -163,19 +171,18 @@ bool work::run() {
         if (!inner->isInnermost() || depth < 2 || depth > 3) continue;
         if (has_property(*loop, seen_property)) continue;
         const unsigned trips = m_evolution.getSmallConstantTripCount(loop);
-        if (trips == side || trips == side + 1) nests.push_back(loop);
+        if (trips >= 2 && trips <= side + 1) nests.push_back(loop);
     }
-    bool changed = false;
     SmallPtrSet<const Loop*, 4> gone;
     for (Loop* loop : nests) {
         if (gone.contains(loop)) continue;
         Loop* inner = loop->getSubLoops().front();
         if (replace(*loop)) {
-            changed = true;
+            m_changed = true;
             gone.insert(inner);
         }
     }
-    return changed;
+    return m_changed;
 }
 
 } // namespace

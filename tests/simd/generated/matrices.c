@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Products of 4 x 4 matrices: whole matrices in registers, rows repeated by loads that need no shuffle.
+// Products of matrices of up to 4 x 4 elements: whole matrices in registers, rows repeated by loads that need no shuffle.
 // TARGET wide = -O3 -march=sapphirerapids
 // TARGET avx2 = -O3 -march=haswell
 // TARGET strict = -O3 -march=sapphirerapids -ffp-contract=off
@@ -9,6 +9,8 @@
 // wide: remark: a product by a transpose of 4 x 4 floats in registers, where matrices do not overlap [-Rpass=causeway-simd]
 // wide: remark: a product and a product of two transposes of 4 x 4 floats in registers [-Rpass=causeway-simd]
 // wide: remark: a matrix is read and written [-Rpass-missed=causeway-simd]
+// wide: remark: a product by a transpose of 3 x 3 floats in registers [-Rpass=causeway-simd]
+// wide: remark: an added product that is 2 x 4 doubles in registers [-Rpass=causeway-simd]
 // sse-NOT: in registers
 
 // wide-LABEL: {{^}}multiply:
@@ -87,4 +89,38 @@ void in_place(float (*a)[4], float (*b)[4]) {
                 sum += a[i][k] * b[k][j];
             a[i][j] = sum;
         }
+}
+
+// Rows of three are read and written as such, whatever lies behind the matrix.
+// avx2-LABEL: {{^}}three_by_three:
+// avx2: vmovsd
+// avx2-NOT: vfmadd{{[0-9]+}}ss
+// avx2: vextractps $2, {{.*}}, 32(%rdi)
+// avx2-NOT: vfmadd{{[0-9]+}}ss
+// avx2: retq
+void three_by_three(float (*restrict c)[3], float (*a)[3], float (*b)[3]) {
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            float sum = 0;
+            for (int k = 0; k < 3; k++) sum += a[k][i] * b[k][j];
+            c[i][j] = sum;
+        }
+}
+
+// Two rows of a matrix of six columns.
+// wide-LABEL: {{^}}part_of_a_matrix:
+// wide-COUNT-2: vmovupd %ymm{{[0-9]+}}, {{[0-9]*}}(%rdi)
+// wide: retq
+void part_of_a_matrix(double (*restrict c)[6], double (*a)[3], double (*b)[4]) {
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 3; k++)
+            for (int j = 0; j < 4; j++) c[i][j] += a[i][k] * b[k][j];
+}
+
+// Two columns: the compiler's own code.
+// wide-NOT: 2 x 2
+void two_by_two(float (*restrict c)[2], float (*a)[2], float (*b)[2]) {
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < 2; k++)
+            for (int j = 0; j < 2; j++) c[i][j] += a[i][k] * b[k][j];
 }
