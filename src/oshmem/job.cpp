@@ -73,9 +73,12 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
     return static_cast<std::size_t>(count * static_cast<double>(unit));
 }
 
-bool is_set(const char* name) {
-    const char* const text = std::getenv(name);
-    return text != nullptr && *text != '\0' && std::strcmp(text, "0") != 0;
+/// SHMEM_`name`, or by its name before version 1.4.
+bool is_set(const std::string& name) {
+    for (const char* const prefix : {"SHMEM_", "SMA_"})
+        if (const char* const text = std::getenv((prefix + name).c_str()))
+            return *text != '\0' && std::strcmp(text, "0") != 0;
+    return false;
 }
 
 /// How long PEs may stand still in calls of MPI beside one that has ended: none of them computes, so that only messages
@@ -290,8 +293,8 @@ members job::neighbours() const {
 
 /// What the variables of OpenSHMEM 1.5, section 8, ask for.
 void job::report() const {
-    if (m_pe == 0 && is_set("SHMEM_VERSION")) std::printf("Causeway: OpenSHMEM 1.5\n");
-    if (m_pe == 0 && is_set("SHMEM_INFO"))
+    if (m_pe == 0 && is_set("VERSION")) std::printf("Causeway: OpenSHMEM 1.5\n");
+    if (m_pe == 0 && is_set("INFO"))
         std::printf("Causeway: OpenSHMEM 1.5 reads\n"
                     "  SHMEM_VERSION         prints the version at the start\n"
                     "  SHMEM_INFO            prints this\n"
@@ -300,7 +303,7 @@ void job::report() const {
                     "  SHMEM_DEBUG           has each PE say where its symmetric memory is\n",
                     m_heap.bytes, static_cast<long>(m_patience.count()));
     std::fflush(stdout);
-    if (is_set("SHMEM_DEBUG"))
+    if (is_set("DEBUG"))
         std::fprintf(stderr, "causeway: PE %d of %d: process %d, heap of %zu bytes at %#zx, variables of %zu at %#zx\n",
                      m_pe, m_pes, static_cast<int>(::getpid()), m_heap.bytes, static_cast<std::size_t>(m_heap.first),
                      m_globals.bytes, static_cast<std::size_t>(m_globals.first));

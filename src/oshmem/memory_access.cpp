@@ -350,5 +350,6 @@ CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(OLD_SWAP)
 OLD_SWAP(float, float)
 OLD_SWAP(double, double)
 CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(OLD_ATOMICS)
+long shmem_swap(long* t, long value, int pe) { return shmem_long_atomic_swap(t, value, pe); }
 
 } // extern "C"

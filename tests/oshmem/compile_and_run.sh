@@ -6,7 +6,7 @@ folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 case $4 in
 *.cpp) export CAUSEWAY_OSHCC_COMPILER=c++ language=c++11 ;;
-*) language=c11 ;;
+*) language=${STANDARD:-c11} ;;
 esac
 # As a stranger compiles it, with addresses that differ from process to process.
 # shellcheck disable=SC2086 # several flags

@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profiled.c threads_of_teams.c complex_sums.cpp)
+foreach(program ring.c boundaries.c every_call.c fair.c names.c private_memory.c profiled.c threads_of_teams.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
@@ -12,6 +12,10 @@ foreach(program ring.c boundaries.c every_call.c fair.c private_memory.c profile
     set_tests_properties(oshmem.${name}.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes})
   endforeach()
 endforeach()
+# C before 2011 has no generic names.
+add_test(NAME oshmem.names.c99 COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/names.c 2)
+set_tests_properties(oshmem.names.c99 PROPERTIES LABELS system TIMEOUT 120 PROCESSORS 2 ENVIRONMENT "STANDARD=c99;FLAGS=-DNAMES_ONLY")
 # A program with an address sanitizer, which keeps room between its variables.
 add_test(NAME oshmem.sanitized_program COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/boundaries.c 2)

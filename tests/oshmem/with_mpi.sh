@@ -30,4 +30,8 @@ SHMEM_VERSION=1 SHMEM_INFO=1 SHMEM_DEBUG=1 SHMEM_SYMMETRIC_SIZE=3M timeout 60 "$
 for text in "OpenSHMEM 1.5$" "SHMEM_SYMMETRIC_SIZE  .* 3145728 here" "PE 1 of 2: process [0-9]*, heap of 3145728 bytes"; do
     grep -q -e "$text" "$folder/output" || { echo "FAILED: no '$text' in:"; cat "$folder/output"; failed=1; }
 done
+SMA_VERSION=1 SMA_INFO=1 SMA_DEBUG=1 timeout 60 "$3" none --ranks 2 --mpiexec "$4" -- "$folder/program" >"$folder/output" 2>&1
+for text in "OpenSHMEM 1.5$" "SHMEM_SYMMETRIC_SIZE  .* here" "PE 1 of 2: process [0-9]*"; do
+    grep -q -e "$text" "$folder/output" || { echo "FAILED: by the names before 1.4: no '$text' in:"; cat "$folder/output"; failed=1; }
+done
 exit $failed

@@ -58,6 +58,7 @@ enum { SHMEM_CMP_EQ = 1, SHMEM_CMP_NE, SHMEM_CMP_GT, SHMEM_CMP_GE, SHMEM_CMP_LT,
 #define _SHMEM_COLLECT_SYNC_SIZE SHMEM_SYNC_SIZE
 #define _SHMEM_REDUCE_SYNC_SIZE SHMEM_SYNC_SIZE
 #define _SHMEM_ALLTOALL_SYNC_SIZE SHMEM_SYNC_SIZE
+#define _SHMEM_ALLTOALLS_SYNC_SIZE SHMEM_SYNC_SIZE
 #define _SHMEM_REDUCE_MIN_WRKDATA_SIZE SHMEM_REDUCE_MIN_WRKDATA_SIZE
 
 /* Lists of types: NAME in function names, and TYPE. The OWN lists name each distinct C type once, for _Generic. */
@@ -382,6 +383,7 @@ CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(CAUSEWAY_SHMEM_OLD_SWAP)
 CAUSEWAY_SHMEM_OLD_SWAP(float, float)
 CAUSEWAY_SHMEM_OLD_SWAP(double, double)
 CAUSEWAY_SHMEM_OLD_ATOMIC_TYPES(CAUSEWAY_SHMEM_OLD_ATOMICS)
+long shmem_swap(long* target, long value, int pe);
 void shmem_wait(long* word, long value);
 void shmem_wait_until(long* word, int cmp, long value);
 void shmem_short_wait(short* word, short value);
