@@ -117,7 +117,7 @@ json replay_process::read_answer(std::chrono::seconds limit) {
             const auto line = m_text.substr(0, end_of_line);
             m_text.erase(0, end_of_line + 1);
             auto answer = json::parse(line, nullptr, false);
-            if (!answer.is_object()) continue; // what a driver or the kernel prints, a number too
+            if (!answer.is_object()) continue;
             if (answer.contains("fault")) end();
             return answer;
         }

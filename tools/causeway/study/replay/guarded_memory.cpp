@@ -26,6 +26,7 @@ struct area {
     int number = 0;
 };
 std::array<area, 256> areas;
+int told_to = STDERR_FILENO;
 
 void on_fault(int signal, siginfo_t* info, void*) {
     const auto* const at = static_cast<const std::byte*>(info->si_addr);
@@ -39,7 +40,7 @@ void on_fault(int signal, siginfo_t* info, void*) {
     char text[128];
     const int length = std::snprintf(text, sizeof text, "{\"fault\":\"%s\",\"object\":%d,\"signal\":%d}\n", where,
                                      number, signal);
-    if (::write(STDOUT_FILENO, text, static_cast<std::size_t>(length)) < 0) ::_exit(4);
+    if (::write(told_to, text, static_cast<std::size_t>(length)) < 0) ::_exit(4);
     ::_exit(3);
 }
 
@@ -82,7 +83,8 @@ bool guarded_memory::is_intact() const {
            std::all_of(static_cast<const std::byte*>(m_begin) + m_bytes, inner + m_inner, is_pattern);
 }
 
-void guarded_memory::tell_of_faults() {
+void guarded_memory::tell_of_faults(int descriptor) {
+    told_to = descriptor;
     struct sigaction action{};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;

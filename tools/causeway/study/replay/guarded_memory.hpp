@@ -25,9 +25,9 @@ class guarded_memory {
     /// Whether the pattern around it is as it was.
     [[nodiscard]] bool is_intact() const;
 
-    /// From now on a touch of a forbidden page prints {"fault": ..., "object": number} and ends the process with
-    /// status 3.
-    static void tell_of_faults();
+    /// From now on a touch of a forbidden page writes {"fault": ..., "object": number} to `descriptor` and ends the
+    /// process with status 3.
+    static void tell_of_faults(int descriptor);
 
   private:
     std::byte *m_area = nullptr, *m_begin = nullptr;
