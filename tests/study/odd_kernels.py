@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, `image` reads
-an image through a sampler, and `parts` has two parts of one buffer."""
+an image through a sampler, `parts` has two parts of one buffer, `says` prints what
+looks like an answer, and `waits` never ends in groups of other sizes."""
 import sys
 
 import numpy
@@ -17,6 +18,14 @@ __kernel void peek(__global const float* from, __global float* to) {
     to[get_global_id(0)] = from[get_global_id(0) + 64] > 0 ? 1 : 2;
 }
 __kernel void groups(__global const float* from, __global int* to) { to[get_global_id(0)] = get_group_id(0); }
+__kernel void says(__global const float* from, __global float* to) {
+    to[get_global_id(0)] = from[get_global_id(0)] + 1;
+    if (get_global_id(0) == 0) printf("{\\"times\\":[{\\"whole\\":[1.0]}],\\"outcome\\":\\"same\\"}\\n");
+}
+__kernel void waits(__global const float* from, __global volatile float* to) {
+    if (get_local_size(0) != 16) while (from[1] > 0) to[get_global_id(0)] = 0;
+    to[get_global_id(0)] = from[get_global_id(0)] + 1;
+}
 __kernel void parts(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 __kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));

@@ -232,9 +232,9 @@ def test_binary(given):
     assert "cannot be recorded" not in done.stderr, done.stderr
 
 
-def odd(given, *kernels):
+def odd(given, *kernels, options=budget):
     python = root / ".venv" / "bin" / "python"
-    study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=budget)
+    study, _ = study_of(given, python, here / "odd_kernels.py", *kernels, options=options)
     (process,) = study["processes"]
     return {launch["kernel"]: launch for launch in process["launches"]}, process["findings"]
 
@@ -269,6 +269,23 @@ def test_parts(given):
     launches, _ = odd(given, "parts")
     launch = launches["parts"]
     assert launch["reference"]["intact"] and launch["reference"]["changed"] == 1 and launch["sizes_wrong"] == 0, launch
+
+
+def test_printing(given):
+    """What a kernel prints is not taken for an answer."""
+    launches, _ = odd(given, "says")
+    launch = launches["says"]
+    assert launch["reference"]["intact"] and launch["sizes_wrong"] == 0, launch
+    assert all(each["seconds"] < 1 for each in launch["variants"] if "seconds" in each), launch["variants"]
+
+
+def test_endless(given):
+    """A variant that does not end is given up with the budget; it is not called wrong, and what was found before is told."""
+    launches, findings = odd(given, "waits", options=("--budget", "20s"))
+    launch = launches["waits"]
+    assert launch["stopped_early"] and launch["sizes_tried"] > 0, launch
+    assert not any("time was over" in each.get("why", "") for each in launch["variants"]), launch["variants"]
+    assert not any("work-group size" in finding["sentence"] for finding in findings), findings
 
 
 def test_page(given):

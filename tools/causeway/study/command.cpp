@@ -152,8 +152,9 @@ std::string wanted_launches(const json& process, unsigned most) {
     std::string lines;
     unsigned count = 0;
     for (const auto& kernel : process.at("kernels")) {
+        if (count == most) break;
         const auto& size = kernel.at("sizes").front();
-        if (count == most || size.at("global").empty()) break;
+        if (size.at("global").empty()) continue; // launches of many sizes, in one row
         const auto times = std::min<std::uint64_t>(size.at("count").get<std::uint64_t>(), 2);
         lines += kernel.at("kernel").get<std::string>() + " " + std::to_string(times) + " " +
                  std::to_string(size.at("global").size());
@@ -188,7 +189,11 @@ json try_launches(const json& process, const arguments& typed, double budget, co
     const deadline all(budget > 0 ? std::chrono::duration<double>(budget) : std::chrono::hours(24));
     for (std::size_t i = 0; i < found.size() && !all.is_over(); ++i) {
         const deadline own(std::chrono::duration<double>(all.left() / static_cast<double>(found.size() - i)));
-        told.push_back(try_variants(found[i], {own, typed.exhaustive, show_progress}));
+        try {
+            told.push_back(try_variants(found[i], {own, typed.exhaustive, show_progress}));
+        } catch (const std::exception& error) { // what the program itself did is told all the same
+            std::fprintf(stderr, "causeway study: a launch cannot be tried: %s\n", error.what());
+        }
     }
     show_progress("");
     return told;

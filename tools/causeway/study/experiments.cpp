@@ -24,8 +24,6 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::chrono::seconds longest_request{60};
-
 volatile std::sig_atomic_t is_stopped = 0;
 
 /// From the first ^C on nothing new begins: what is known by then is told. The second one ends all.
@@ -42,7 +40,7 @@ class laboratory {
   public:
     laboratory(fs::path folder, const experiment_settings& settings)
         : m_folder(std::move(folder)), m_settings(settings),
-          m_recorded(json::parse(std::ifstream(m_folder / "launch.json"))), m_process(m_folder, {}),
+          m_recorded(json::parse(std::ifstream(m_folder / "launch.json"))), m_process(m_folder, {}, ends()),
           m_facts(m_process.ready()) {}
 
     json run() {
@@ -53,6 +51,7 @@ class laboratory {
                   {"variants", json::array()}};
         if (m_facts.contains("error") || m_facts.contains("fault")) {
             told["error"] = m_facts;
+            told["stopped_early"] = is_over();
             return told;
         }
         disturb();
@@ -73,7 +72,7 @@ class laboratory {
     void disturb() {
         const json request{{"disturb", true}};
         auto& reference = m_facts.at("reference");
-        const auto answer = m_process.ask(request, longest_request);
+        const auto answer = m_process.ask(request, longest_request());
         if (answer.contains("disturbed")) m_process.repeat_at_start(request);
         reference["disturbed"] = answer.value("disturbed", 0);
         m_is_seen = reference.at("changed").get<int>() + reference.at("disturbed").get<int>() > 0 &&
@@ -81,12 +80,22 @@ class laboratory {
     }
 
     [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
+    /// A kernel may wait for ever where its groups are others; a new size may have to be compiled.
+    [[nodiscard]] std::chrono::seconds longest_request() const {
+        return std::chrono::seconds(20 + static_cast<int>(20 * m_facts.at("reference").at("seconds").get<double>()));
+    }
+    /// For what has begun.
+    [[nodiscard]] patience ends() const {
+        return [&until = m_settings.until](std::chrono::seconds grace) {
+            return is_stopped != 0 || until.left() < -static_cast<double>(grace.count());
+        };
+    }
 
     /// Times of the recorded launch and of another in turn; none if the process failed.
     std::optional<std::pair<std::vector<double>, std::vector<double>>>
     time(const json& base, const json& other, unsigned rounds, double seconds, unsigned least = 3) {
         const json request{{"time", {base, other}}, {"rounds", rounds}, {"seconds", seconds}, {"least", least}};
-        const auto answer = m_process.ask(request, longest_request);
+        const auto answer = m_process.ask(request, longest_request());
         if (!answer.contains("times")) return {};
         const auto& times = answer.at("times");
         return {{times[0].at("whole").get<std::vector<double>>(), times[1].at("whole").get<std::vector<double>>()}};
@@ -113,6 +122,7 @@ class laboratory {
                               {"outcome", outcome}});
     }
     void add_failure(const std::string& kind, const std::string& what, const json& request, const json& answer) {
+        if (answer.contains("given_up")) return; // nothing is wrong with it
         std::string why = answer.value("error", "");
         if (answer.contains("fault")) why = "touched memory " + answer.at("fault").get<std::string>() + " of a buffer";
         m_variants.push_back(
@@ -121,7 +131,7 @@ class laboratory {
 
     /// "same", "rounding", "different", "overrun", or empty for one that failed, which is noted.
     std::string outcome_of(const std::string& kind, const std::string& what, const json& request) {
-        const auto answer = m_process.ask({{"check", request}}, longest_request);
+        const auto answer = m_process.ask({{"check", request}}, longest_request());
         if (answer.contains("outcome")) {
             auto outcome = answer.at("outcome").get<std::string>();
             // What differs from run to run, or was there before, cannot be compared.
@@ -170,6 +180,7 @@ class laboratory {
             const json request{{"local", size}};
             m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": groups of " + shape_text(size));
             const auto outcome = outcome_of("size", "groups of " + shape_text(size), request);
+            if (outcome.empty() && is_over()) return {};
             if (!is_right(outcome)) {
                 ++wrong;
                 return {};
@@ -212,7 +223,7 @@ class laboratory {
         json requests = json::array();
         for (const auto& each : few) requests.push_back({{"local", each}});
         const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", 1}},
-                                          longest_request);
+                                          longest_request());
         if (!answer.contains("times")) return few.front();
         std::vector<double> medians;
         for (const auto& each : answer.at("times"))
@@ -331,7 +342,7 @@ class laboratory {
             const std::string kind = in_parts ? "bound" : "knob";
             if (is_over()) return;
             m_settings.progress(m_recorded.at("kernel").get<std::string>() + ": " + what);
-            replay_process other(m_folder, set);
+            replay_process other(m_folder, set, ends());
             const auto ready = other.ready();
             const json request{{"environment", set}};
             if (ready.contains("error") || ready.contains("fault")) {
@@ -342,7 +353,7 @@ class laboratory {
             std::string outcome = "same";
             if (in_parts) {
                 // Parts begin at an offset, and count their groups from 0.
-                const auto answer = other.ask({{"check", varied}}, longest_request);
+                const auto answer = other.ask({{"check", varied}}, longest_request());
                 if (!answer.contains("outcome")) {
                     add_failure(kind, what, request, answer);
                     continue;
@@ -358,8 +369,8 @@ class laboratory {
                 const auto once = [](const json& which) {
                     return json{{"time", {which}}, {"rounds", 4}, {"seconds", 0.2}};
                 };
-                const auto mine = m_process.ask(once(json::object()), longest_request),
-                           theirs = other.ask(once(varied), longest_request);
+                const auto mine = m_process.ask(once(json::object()), longest_request()),
+                           theirs = other.ask(once(varied), longest_request());
                 if (!mine.contains("times") || !theirs.contains("times")) break;
                 for (const auto& each : mine.at("times")[0].at("whole")) before.push_back(each);
                 for (const auto& each : theirs.at("times")[0].at("whole")) after.push_back(each);

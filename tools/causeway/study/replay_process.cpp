@@ -4,8 +4,10 @@
 
 #include "beside.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <stdexcept>
@@ -48,8 +50,8 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 
 } // namespace
 
-replay_process::replay_process(std::filesystem::path launch, knobs environment)
-    : m_launch(std::move(launch)), m_knobs(std::move(environment)) {}
+replay_process::replay_process(std::filesystem::path launch, knobs environment, patience ends)
+    : m_launch(std::move(launch)), m_knobs(std::move(environment)), m_ends(std::move(ends)) {}
 
 replay_process::~replay_process() { end(); }
 
@@ -90,7 +92,7 @@ void replay_process::start() {
         end();
         throw std::runtime_error("cannot start " + program + ": " + std::strerror(refused));
     }
-    m_ready = read_answer(std::chrono::seconds(120)); // it compiles
+    m_ready = read_answer(std::chrono::seconds(120), std::chrono::seconds(30)); // it compiles
 }
 
 void replay_process::end() {
@@ -110,7 +112,7 @@ void replay_process::end() {
     m_process = 0;
 }
 
-json replay_process::read_answer(std::chrono::seconds limit) {
+json replay_process::read_answer(std::chrono::seconds limit, std::chrono::seconds grace) {
     const auto until = std::chrono::steady_clock::now() + limit;
     for (;;) {
         if (const auto end_of_line = m_text.find('\n'); end_of_line != std::string::npos) {
@@ -125,7 +127,13 @@ json replay_process::read_answer(std::chrono::seconds limit) {
                                                                                 std::chrono::steady_clock::now())
                               .count();
         pollfd waited{m_from, POLLIN, 0};
-        const int found = left > 0 ? ::poll(&waited, 1, static_cast<int>(left)) : 0;
+        const int found = left > 0 ? ::poll(&waited, 1, static_cast<int>(std::min<std::int64_t>(left, 100))) : 0;
+        if (found <= 0 && m_ends(grace)) {
+            ::kill(m_process, SIGKILL);
+            end();
+            return {{"given_up", true}, {"error", "the time was over"}};
+        }
+        if (found == 0 && left > 100) continue;
         if (found < 0 && errno == EINTR) continue;
         if (found == 0) {
             ::kill(m_process, SIGKILL);
@@ -165,7 +173,7 @@ json replay_process::ask(const json& request, std::chrono::seconds limit) {
         end();
         return {{"error", "the process ended"}};
     }
-    return read_answer(limit);
+    return read_answer(limit, std::chrono::seconds(1));
 }
 
 } // namespace study

@@ -459,14 +459,16 @@ json launch::refer() {
     const auto recorded = variant::from(json::object(), m_recorded);
     bool is_intact = true;
     m_reference = run_guarded(recorded, is_intact);
+    const auto begin = now();
     const auto again = run_guarded(recorded, is_intact);
+    const auto lasted = now() - begin;
     std::size_t changed = 0;
     for (std::size_t i = 0; i < m_objects.size(); ++i) {
         auto& of = m_objects[i];
         of.changes = m_reference[i] != of.contents || again[i] != of.contents || !of.reads_only;
         if (m_reference[i] != of.contents) ++changed;
     }
-    return {{"intact", is_intact}, {"repeats", again == m_reference}, {"changed", changed}};
+    return {{"intact", is_intact}, {"repeats", again == m_reference}, {"changed", changed}, {"seconds", lasted}};
 }
 
 json launch::disturb() {
