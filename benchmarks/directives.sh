@@ -79,7 +79,7 @@ lines() { sed 's|/\*.*\*/||; s|^[ \t]*/\*.*||' "$1" | grep -vcE '^[[:space:]]*($
         if [ -n "$small" ]; then
             points=1000 matrices=64 grids=64
         else
-            points='262144 1048576 4194304 8388608' matrices='1024 2048 4096 8192' grids='512 1024 2048 4096'
+            points='262144 1048576 4194304 8388608 16777216' matrices='1024 2048 4096 8192' grids='512 1024 2048 4096'
         fi
         echo "# figure 2, $count devices"
         for n in $points; do "$program" s3d "$count" "$n" "$repeats"; done

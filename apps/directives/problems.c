@@ -36,12 +36,15 @@ static double stream_error(const double* results, int n, int runs) {
         c = a + b;
         a = b + SCALAR * c;
     }
+    double squares = 0;
     for (int i = 0; i < n; i++) {
-        error = greatest(error, fabs(results[i] / a - 1));
-        error = greatest(error, fabs(results[n + i] / b - 1));
-        error = greatest(error, fabs(results[2 * (long)n + i] / c - 1));
+        const double share = share_of(i);
+        error = greatest(error, fabs(results[i] / (a * share) - 1));
+        error = greatest(error, fabs(results[n + i] / (b * share) - 1));
+        error = greatest(error, fabs(results[2 * (long)n + i] / (c * share) - 1));
+        squares += share * share;
     }
-    return greatest(error, fabs(results[3 * (long)n] / (a * b * n) - 1));
+    return greatest(error, fabs(results[3 * (long)n] / (a * b * squares) - 1));
 }
 static const char* const stream_parts[] = {"copy", "multiply", "add", "triad", "dot", 0};
 const struct problem stream_problem = {

@@ -13,9 +13,9 @@ static void prepare(int devices, int count) {
 #pragma acc enter data create(a[0 : n], b[0 : n], c[0 : n])
 #pragma acc parallel loop present(a[0 : n], b[0 : n], c[0 : n])
     for (int i = 0; i < n; i++) {
-        a[i] = FIRST_A;
-        b[i] = FIRST_B;
-        c[i] = FIRST_C;
+        a[i] = FIRST_A * share_of(i);
+        b[i] = FIRST_B * share_of(i);
+        c[i] = FIRST_C * share_of(i);
     }
 }
 

@@ -39,11 +39,11 @@ static void prepare(int devices, int count) {
     static const char* const names[] = {"copy", "multiply", "add", "triad", "dot_product"};
     for (int each = 0; each < 5; each++) kernels[each] = kernel_of(&device, names[each]);
     double* const first = malloc(n * sizeof(double));
-    for (int i = 0; i < n; i++) first[i] = FIRST_A;
+    for (int i = 0; i < n; i++) first[i] = FIRST_A * share_of(i);
     a = buffer_of(&device, n * sizeof(double), first);
-    for (int i = 0; i < n; i++) first[i] = FIRST_B;
+    for (int i = 0; i < n; i++) first[i] = FIRST_B * share_of(i);
     b = buffer_of(&device, n * sizeof(double), first);
-    for (int i = 0; i < n; i++) first[i] = FIRST_C;
+    for (int i = 0; i < n; i++) first[i] = FIRST_C * share_of(i);
     c = buffer_of(&device, n * sizeof(double), first);
     free(first);
     cl_uint units = 1;
