@@ -4,9 +4,8 @@
 
 #include "base/error.hpp"
 #include "base/give_way.hpp"
+#include "oshmem/globals.hpp"
 
-#include <link.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -101,33 +100,6 @@ std::size_t heap_bytes() {
     return (asked + page - 1) / page * page;
 }
 
-/// The program's own writable memory: initialised variables and those that are zero.
-struct range {
-    std::uintptr_t first = 0, end = 0;
-};
-range globals_of_program() {
-    range found;
-    dl_iterate_phdr(
-        [](dl_phdr_info* object, std::size_t, void* into) {
-            auto& all = *static_cast<range*>(into);
-            range read_only;
-            for (int i = 0; i < object->dlpi_phnum; ++i) {
-                const auto& part = object->dlpi_phdr[i];
-                const auto first = object->dlpi_addr + part.p_vaddr;
-                if (part.p_type == PT_LOAD && (part.p_flags & PF_W) != 0) all = {first, first + part.p_memsz};
-                if (part.p_type == PT_GNU_RELRO) read_only = {first, first + part.p_memsz};
-            }
-            // What the loader has made read-only holds no variables. The rest begins at a page.
-            if (read_only.first >= all.first && read_only.end <= all.end) all.first = read_only.end;
-            all.first = all.first / page * page;
-            if (all.first < read_only.end) all.first = (read_only.end + page - 1) / page * page;
-            all.end = (all.end + page - 1) / page * page;
-            return 1; // the first is the program
-        },
-        &found);
-    return found;
-}
-
 } // namespace
 
 void give_up(const char* call, const std::string& why) {
@@ -193,11 +165,16 @@ job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
     m_sent.assign(count, 0);
     m_expected.assign(count, 0);
     m_taken_slots[0] = 0b1111;
-    share(m_control,
-          comm::shared_segment::create((first_token + count + slots * lines_of_slot) * sizeof(control_line)));
-    auto heap = comm::shared_segment::create(m_allocator.bytes());
-    share(m_heap, std::move(heap));
-    make_globals_shared();
+    // Own memory stays mapped as long as the process.
+    share(
+        m_control,
+        *comm::shared_segment::create((first_token + count + slots * lines_of_slot) * sizeof(control_line)).release());
+    share(m_heap, *comm::shared_segment::create(m_allocator.bytes()).release());
+    if (auto& globals = share_globals(); globals.bytes != 0) {
+        m_globals.first = globals.first;
+        m_globals.bytes = globals.bytes;
+        share(m_globals, *globals.memory);
+    }
     reach_others();
     report();
     meet_all("shmem_init");
@@ -309,11 +286,11 @@ void job::report() const {
                      m_globals.bytes, static_cast<std::size_t>(m_globals.first));
 }
 
-void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
-    const auto all = m_group->all_gather(own->address());
+void job::share(part& what, const comm::shared_segment& own) {
+    const auto all = m_group->all_gather(own.address());
     if (what.first == 0) {
-        what.first = reinterpret_cast<std::uintptr_t>(own->memory());
-        what.bytes = own->address().bytes;
+        what.first = reinterpret_cast<std::uintptr_t>(own.memory());
+        what.bytes = own.address().bytes;
     }
     what.peers.resize(all.size());
     for (std::size_t pe = 0; pe < all.size(); ++pe) {
@@ -334,30 +311,8 @@ void job::share(part& what, std::unique_ptr<comm::shared_segment> own) {
         what.peers[pe] = found->memory();
         m_segments.push_back(std::move(found));
     }
-    // Own memory stays mapped wherever it is.
-    static_cast<void>(own.release());
     // The others have found it.
     (void)m_group->all_gather(0);
-}
-
-/// Variables move into memory that others can map, where they are: the same pages at the same addresses, with the same
-/// contents.
-void job::make_globals_shared() {
-    const auto where = globals_of_program();
-    if (where.end <= where.first) return;
-    const auto bytes = static_cast<std::size_t>(where.end - where.first);
-    auto own = comm::shared_segment::create(bytes);
-    auto* const target = reinterpret_cast<void*>(where.first); // NOLINT(performance-no-int-to-ptr)
-    // By words: an address sanitizer refuses memcpy between the program's variables, where it keeps room.
-    const auto* const from = reinterpret_cast<const volatile std::uint64_t*>(where.first); // NOLINT
-    auto* const to = reinterpret_cast<std::uint64_t*>(own->memory());
-    for (std::size_t i = 0; i < bytes / sizeof *to; ++i) to[i] = from[i];
-    if (::mremap(own->memory(), bytes, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) == MAP_FAILED)
-        throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno),
-                             errno);
-    m_globals.first = where.first;
-    m_globals.bytes = bytes;
-    share(m_globals, std::move(own));
 }
 
 device_heap& job::need_device() {

@@ -248,8 +248,7 @@ class job {
     };
 
     job();
-    void share(part& what, std::unique_ptr<comm::shared_segment> own);
-    void make_globals_shared();
+    void share(part& what, const comm::shared_segment& own);
     void report() const;
     static void finish_at_exit(int status, void*);
     void end_device();

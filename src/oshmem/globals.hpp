@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The program's global and static variables, in memory that other processes can map.
+#pragma once
+
+#include "comm/shared_segment.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+namespace causeway::oshmem {
+
+/// Stays where it is as long as the process. A child of fork() has its own copy.
+struct shared_globals {
+    std::uintptr_t first = 0;
+    std::size_t bytes = 0; ///< 0 if the program has none
+    std::unique_ptr<comm::shared_segment> memory; ///< mapped at `first`, not where it says
+};
+
+/// Moves the variables there, unless that is done: it is when the program is loaded, before main() and its threads.
+/// Throws transfer_error, and then nothing has changed.
+shared_globals& share_globals();
+
+} // namespace causeway::oshmem
