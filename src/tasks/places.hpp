@@ -48,6 +48,7 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         if (m_free.empty()) return nullptr;
         auto* const place = m_free.back();
         m_free.pop_back();
+        place->taken();
         m_free_count.store(m_free.size(), std::memory_order_relaxed);
         ++m_held_by_program;
         return place;
@@ -158,8 +159,7 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
     /// As give(), for a place that was nobody's before.
     void begin(Place* place, thread* to) {
         if (!to) {
-            m_free.push_back(place);
-            m_free_count.store(m_free.size(), std::memory_order_relaxed);
+            add_free(place);
             return;
         }
         to->m_granted = place;
@@ -187,6 +187,11 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         const std::lock_guard lock(whom.m_lock);
         whom.m_signal.store(1, std::memory_order_release);
         whom.m_signal.notify_one();
+    }
+    void add_free(Place* place) {
+        m_free.push_back(place);
+        place->left();
+        m_free_count.store(m_free.size(), std::memory_order_relaxed);
     }
     void absent_no_more() { m_absent.store(m_absent.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
     void grant_locked(Place* place, thread& to) {
@@ -221,8 +226,7 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         if (next) {
             grant_locked(place, *next);
         } else {
-            m_free.push_back(place);
-            m_free_count.store(m_free.size(), std::memory_order_relaxed);
+            add_free(place);
         }
         return next;
     }

@@ -280,7 +280,7 @@ void pool::work_off(std::uint64_t surplus) {
         t_state.here->run(other);
     }
     if (!visits) return;
-    m_places.leave(t_state.here, visitor);
+    leave(visitor);
     t_state = before;
 }
 
@@ -420,6 +420,16 @@ void pool::occupy(worker* place) {
     t_state.node = node;
 }
 
+void pool::leave(thread& self) {
+    auto& place = *std::exchange(t_state.here, nullptr);
+    m_places.leave(&place, self);
+    tell_of_leaving(place);
+}
+
+void pool::tell_of_leaving(const worker& place) {
+    if (place.has_work(place.group())) tell_of_work(place.group());
+}
+
 void pool::work(thread& self) {
     t_state.self = &self;
     for (;;) {
@@ -444,6 +454,7 @@ void pool::work(thread& self) {
         if (is_over()) return;
         if (m_places.leave_surplus(&here, self)) {
             t_state.here = nullptr;
+            tell_of_leaving(here);
             if (!m_places.add_spare(self)) return;
             continue;
         }
@@ -507,7 +518,7 @@ void pool::visit(task_group& group) {
             occupy(m_places.sleep(self));
         }
     }
-    if (t_state.here) m_places.leave(t_state.here, self);
+    if (t_state.here) leave(self);
     t_state = before;
 }
 

@@ -89,8 +89,11 @@ class pool {
         inbox<task> urgent, ordinary;
         std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
+        std::atomic<unsigned> free{0}; ///< members that are nobody's place
         doorbell<> bell;
         std::vector<worker*> members;
+        /// Whether somebody will run what is dealt here. Else it is spared for no one.
+        [[nodiscard]] bool is_attended() const { return free.load(std::memory_order_seq_cst) < members.size(); }
     };
 
     void prepare(task* made, task_group& group, std::span<const region> regions, bool held);
@@ -122,6 +125,10 @@ class pool {
     /// Gives the place to another thread, which begins with `first` (null: only to a thread whose wait is over), and
     /// sleeps until the group is done or a place is there. False if no thread is to be had: nothing has happened.
     [[nodiscard]] bool block(task_group& group, task* first);
+    /// The calling thread, `self`, gives its place up.
+    void leave(thread& self);
+    /// The calling thread has left `place`: others are told of the work there, which was perhaps spared for it.
+    void tell_of_leaving(const worker& place);
     /// The calling thread now works here; null: nowhere.
     void occupy(worker* place);
     /// Whether threads of the pool may end: it stops, and nobody waits for what they run.

@@ -150,7 +150,9 @@ task* worker::from_far() {
         double length = dealt;
         for (const auto* const member : where.members) length += static_cast<double>(member->queued());
         if (length == 0) continue;
-        if (!m_pool.m_policy->releases()) {
+        if (!where.is_attended()) {
+            // Nobody is kept waiting there.
+        } else if (!m_pool.m_policy->releases()) {
             if (length <= each.spared) continue;
         } else if (dealt <= each.spared) {
             // What nobody dealt is near to no one: it is spared for no one.
@@ -178,19 +180,26 @@ task* worker::from_far() {
     return nullptr;
 }
 
-bool worker::work_in_reach() const {
-    const auto any = [&](unsigned group) {
-        const auto& where = *m_pool.m_groups[group];
-        if (where.ordinary.size() + where.urgent.size() != 0) return true;
-        for (const auto* const member : where.members)
-            if (member->queued() != 0) return true;
-        return false;
-    };
-    if (any(m_group)) return true;
-    for (const auto& each : m_pool.m_grouping.victims[m_group])
-        if ((each.spared == 0 || m_pool.m_policy->releases()) && any(each.group)) return true;
+bool worker::has_work(unsigned group) const {
+    const auto& where = *m_pool.m_groups[group];
+    if (where.ordinary.size() + where.urgent.size() != 0) return true;
+    for (const auto* const member : where.members)
+        if (member->queued() != 0) return true;
     return false;
 }
+
+bool worker::work_in_reach() const {
+    if (has_work(m_group)) return true;
+    for (const auto& each : m_pool.m_grouping.victims[m_group])
+        if ((each.spared == 0 || m_pool.m_policy->releases() || !m_pool.m_groups[each.group]->is_attended()) &&
+            has_work(each.group))
+            return true;
+    return false;
+}
+
+void worker::left() { m_pool.m_groups[m_group]->free.fetch_add(1, std::memory_order_seq_cst); }
+
+void worker::taken() { m_pool.m_groups[m_group]->free.fetch_sub(1, std::memory_order_seq_cst); }
 
 task* worker::look() {
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {

@@ -34,6 +34,10 @@ class alignas(64) worker {
     void push(task* ready) {
         if (__builtin_expect(!m_queue.push(ready), 0)) m_pool.m_groups[m_group]->ordinary.push_first(ready);
     }
+    /// Nobody has this place any more, or somebody has it again.
+    void left();
+    void taken();
+    [[nodiscard]] bool has_work(unsigned group) const;
     [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
     [[nodiscard]] task* steal_from() { return m_queue.steal(); }
 

@@ -265,7 +265,12 @@ TEST(stepped, deque_inbox_and_sleep_together_run_each_task_once_and_end) {
 /// Threads that wait for a group give their places away, and get one when its last task is over, as pool::block() and
 /// pool::work() do it.
 struct places_scene {
-    using exchange = places<int, element, stepped::atomics, stepped::model_lock>;
+    struct place {
+        void taken() {}
+        void left() {}
+        int holders = 0;
+    };
+    using exchange = places<place, element, stepped::atomics, stepped::model_lock>;
     explicit places_scene(int tasks) : pending(4 * tasks) {}
     /// Registers the wait, as pool::block() does.
     void announce(exchange::thread& self) {
@@ -304,20 +309,20 @@ struct places_scene {
     void over() {
         if (all.over(&pending) && bell.has_sleepers() && rings) bell.ring();
     }
-    void enter(exchange::thread& self, int* place) {
-        ASSERT_NE(place, nullptr);
-        EXPECT_EQ(++*place, 1) << "two threads at one place";
-        at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2] = place;
+    void enter(exchange::thread& self, place* where) {
+        ASSERT_NE(where, nullptr);
+        EXPECT_EQ(++where->holders, 1) << "two threads at one place";
+        at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2] = where;
     }
-    int* place_of(const exchange::thread& self) {
-        auto*& place = at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2];
-        --*place;
-        return std::exchange(place, nullptr);
+    place* place_of(const exchange::thread& self) {
+        auto*& its = at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2];
+        --its->holders;
+        return std::exchange(its, nullptr);
     }
-    exchange all{2, 0};
+    exchange all{1, 0};
     std::array<exchange::thread, 3> threads{exchange::thread(false), exchange::thread(false), exchange::thread(false)};
-    std::array<int, 2> counts{}; ///< of the holders of each place
-    std::array<int*, 3> at{};
+    place only;
+    std::array<place*, 3> at{};
     stepped::atomic<int> pending;
     doorbell<stepped::atomics> bell;
     element first;
@@ -330,7 +335,7 @@ TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over)
     const auto of = [&](int tasks, std::vector<scheduler::body> bodies) {
         return [&scene, tasks, bodies] {
             scene = std::make_unique<places_scene>(tasks);
-            scene->enter(scene->threads[0], scene->counts.data());
+            scene->enter(scene->threads[0], &scene->only);
             return bodies;
         };
     };
@@ -346,7 +351,7 @@ TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over)
         of(0,
            {[&] { scene->all.give(scene->place_of(scene->threads[0]), nullptr, scene->threads[0], scene->threads[1]); },
             [&] { scene->enter(scene->threads[1], scene->all.sleep(scene->threads[1])); }}),
-        [&] { return scene->counts[0] == 1; }))
+        [&] { return scene->only.holders == 1; }))
         << "run " << model.runs;
     EXPECT_GT(model.runs, 10u);
     // A holder of a place does not sleep beside a thread that wants one.
@@ -372,7 +377,7 @@ TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over)
     // All of it: the successor runs one task of the group, a third thread the other.
     const auto waiter = [&] { scene->wait_in_task(scene->threads[0], scene->threads[1], &scene->first); };
     const auto successor = [&] { scene->work(scene->threads[1]); };
-    const auto holds = [&] { return scene->went_on == 1 && scene->counts[0] == 0; };
+    const auto holds = [&] { return scene->went_on == 1 && scene->only.holders == 0; };
     EXPECT_TRUE(model.random_orders(orders(0.1), of(1, {waiter, successor}), holds)) << "run " << model.runs;
     EXPECT_TRUE(model.random_orders(orders(0.2), of(2, {waiter, successor, [&] { scene->end_one(); }}), holds))
         << "run " << model.runs;
