@@ -122,7 +122,7 @@ CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
 /*
  * Allocates memory of the heap, aligned to 64 bytes or to `alignment`, a power of two up to 4096. Collective, with the
  * same arguments everywhere; when it returns, all PEs have the memory. Its bytes are undefined; calloc's are 0. NULL if
- * the heap has no room, and for 0 bytes.
+ * the heap has no room, and for 0 bytes. Commands that reach beyond the bytes asked for are refused.
  */
 CAUSEWAY_EXPORT void* causeway_symmetric_malloc(size_t bytes);
 CAUSEWAY_EXPORT void* causeway_symmetric_calloc(size_t count, size_t bytes);

@@ -148,6 +148,40 @@ TEST_F(symmetric_heap, refuses_by_name) {
                         CL_INVALID_CONTEXT, ""));
 }
 
+TEST_F(symmetric_heap, refuses_the_bytes_behind_an_allocation_of_any_size) {
+    auto* const memory = allocate<unsigned char>(100);
+    auto* const behind = reinterpret_cast<std::uint64_t*>(memory + 96);
+    const queue on = make_queue(order::in_order);
+    const buffer other = own().make_buffer(256, 0);
+    bytes here(101);
+    const char* const said = "has 100 B of its allocation behind it, not 101 B";
+    EXPECT_TRUE(refused(causeway_symmetric_put(memory, here.data(), 101, next), CL_INVALID_VALUE, said));
+    EXPECT_TRUE(refused(causeway_symmetric_get(here.data(), memory, 101, next), CL_INVALID_VALUE, said));
+    EXPECT_TRUE(refused(clEnqueuePut(on.get(), other.get(), CL_FALSE, 0, 101, memory, next, 0, nullptr, nullptr),
+                        CL_INVALID_VALUE, said));
+    EXPECT_TRUE(refused(clEnqueueGet(on.get(), other.get(), CL_FALSE, 0, 101, memory, next, 0, nullptr, nullptr),
+                        CL_INVALID_VALUE, said));
+    EXPECT_TRUE(refused(
+        clEnqueuePutStrided(on.get(), other.get(), CL_FALSE, 0, 10, memory, 11, 10, 10, next, 0, nullptr, nullptr),
+        CL_INVALID_VALUE, "beyond the allocation in the symmetric heap of 100 B"));
+    const char* const of_a_word = "has 4 B of its allocation behind it, not 8 B";
+    EXPECT_TRUE(
+        refused(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, behind, 0, 0, next, nullptr), CL_INVALID_VALUE, of_a_word));
+    EXPECT_TRUE(refused(causeway_symmetric_wait(behind, 8, CL_COMPARE_EQ, 0), CL_INVALID_VALUE, of_a_word));
+    EXPECT_TRUE(refused(causeway_symmetric_signal(behind, 1, CL_SIGNAL_SET, next), CL_INVALID_VALUE, of_a_word));
+    EXPECT_TRUE(refused(causeway_symmetric_put(memory + 100, here.data(), 1, next), CL_INVALID_VALUE,
+                        "not allocated, or freed"));
+    std::size_t offset = 0;
+    cl_int code = CL_SUCCESS;
+    EXPECT_EQ(causeway_symmetric_buffer(memory + 100, &offset, &code), nullptr);
+    EXPECT_TRUE(refused(code, CL_INVALID_VALUE, "not allocated, or freed"));
+    // What there is can be used, to the last byte.
+    EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 4, behind, 0, 0, next, nullptr), CL_SUCCESS);
+    EXPECT_EQ(clEnqueueGetStrided(on.get(), other.get(), CL_TRUE, 0, 10, memory, 10, 10, 10, next, 0, nullptr, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach) {
     if (own().is_host_memory()) GTEST_SKIP() << "the host reaches it";
     auto* const memory = allocate<unsigned char>(64);

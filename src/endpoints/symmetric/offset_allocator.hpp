@@ -23,14 +23,14 @@ class offset_allocator {
     struct range {
         std::size_t offset, bytes;
     };
-    /// The allocated range that contains `offset`; none if it is free.
+    /// The allocated range that contains `offset`, with the bytes that were asked for; none if no allocation has it.
     [[nodiscard]] std::optional<range> find(std::size_t offset) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t largest_free() const;
 
   private:
     std::size_t m_bytes;
-    std::map<std::size_t, std::size_t> m_free, m_taken; // offset, bytes
+    std::map<std::size_t, std::size_t> m_free, m_taken; // offset, bytes; of the taken, those asked for
 };
 
 } // namespace causeway::endpoints

@@ -19,6 +19,16 @@ TEST(offset_allocator, gives_all_of_it_and_gets_it_back) {
     EXPECT_EQ(all.largest_free(), 1024u);
 }
 
+TEST(offset_allocator, finds_the_bytes_asked_for_and_no_more) {
+    offset_allocator all(1024);
+    ASSERT_EQ(all.take(100), 0u);
+    ASSERT_EQ(all.take(1), 128u);
+    EXPECT_EQ(all.find(99)->bytes, 100u);
+    EXPECT_FALSE(all.find(100));
+    EXPECT_EQ(all.find(128)->bytes, 1u);
+    EXPECT_FALSE(all.find(129));
+}
+
 TEST(offset_allocator, never_gives_a_byte_twice) {
     std::mt19937 random(1);
     offset_allocator all(std::size_t{1} << 16);
@@ -35,6 +45,7 @@ TEST(offset_allocator, never_gives_a_byte_twice) {
             ASSERT_TRUE(behind == taken.begin() || std::prev(behind)->first + std::prev(behind)->second <= *offset);
             taken[*offset] = bytes;
             ASSERT_EQ(all.find(*offset + bytes - 1)->offset, *offset);
+            ASSERT_EQ(all.find(*offset)->bytes, bytes);
         } else {
             const auto which = std::next(taken.begin(), static_cast<std::ptrdiff_t>(random() % taken.size()));
             all.give(which->first);
