@@ -31,6 +31,12 @@ if(NOT CAUSEWAY_SANITIZE)
       causeway_test(symmetric.as_on_cards.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
         COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:symmetric_tests>)
     endforeach()
+    # Each on a node of its own, and two on each.
+    foreach(ranks 2 4)
+      math(EXPR on_node "${ranks} / 2")
+      causeway_test(symmetric.nodes.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+        COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_nodes> PROCESSES_PER_NODE=${on_node} $<TARGET_FILE:symmetric_tests>)
+    endforeach()
   endforeach()
 endif()
 add_executable(killed_pe symmetric/killed_pe.cpp)
