@@ -39,7 +39,7 @@ process_group::process_group(MPI_Comm own) : m_comm(own) {
 process_group::~process_group() {
     int is_over = 0;
     PMPI_Finalized(&is_over);
-    if (is_over == 0) PMPI_Comm_free(&m_comm);
+    if (is_over == 0 && !m_is_kept) PMPI_Comm_free(&m_comm);
 }
 
 void process_group::gather(const void* mine, std::size_t bytes, void* all) const {

@@ -25,6 +25,8 @@ class process_group {
     [[nodiscard]] int size() const { return m_size; }
 
     [[nodiscard]] MPI_Comm communicator() const { return m_comm; }
+    /// Never frees the communicator: there may be messages in it, which MPI could give to the next one.
+    void keep() { m_is_kept = true; }
 
     /// What each has given, by rank. `mine` has the same size everywhere.
     template <class Value> [[nodiscard]] std::vector<Value> all_gather(const Value& mine) const {
@@ -39,6 +41,7 @@ class process_group {
 
     MPI_Comm m_comm;
     int m_rank = 0, m_size = 1;
+    bool m_is_kept = false;
 };
 
 /// Starts MPI for libraries whose programs need not know of it. True if nobody had started it: then the caller ends it.

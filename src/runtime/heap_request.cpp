@@ -171,6 +171,44 @@ class served_wait final : public transfer::endpoint, transfer::waiting_end, priv
     std::shared_ptr<served_wait*> m_self = std::make_shared<served_wait*>(this); // for who may tell it too late
 };
 
+class farewell final : public transfer::endpoint, transfer::waiting_end, private endpoints::heap_waiter {
+  public:
+    explicit farewell(std::shared_ptr<heap_server> server) : m_server(std::move(server)) {}
+    ~farewell() override {
+        if (m_opening != nullptr) of().waits().remove(*this);
+    }
+
+    [[nodiscard]] transfer::endpoint_traits traits() const override {
+        return {.kind = transfer::medium::host, .has_memory = true};
+    }
+    [[nodiscard]] std::string name() const override { return "the end of the symmetric heap"; }
+    [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
+    [[nodiscard]] std::string partner() const override { return "all PEs to leave the symmetric heap"; }
+    void open(const transfer::open_request&, step& done) override {
+        m_opening = &done;
+        if (!look()) of().waits().add(*this);
+    }
+    void cancel() override {
+        if (m_opening == nullptr) return;
+        of().waits().remove(*this);
+        finish(cancelled());
+    }
+
+  private:
+    bool look() override {
+        if (!m_server->all_have_left()) return false;
+        finish({});
+        return true;
+    }
+    void give_up(const failure& why) override { finish(why); }
+    [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
+    [[nodiscard]] failure trouble(time_point now) override { return of().end_of_any(now); }
+    void finish(const failure& error) { std::exchange(m_opening, nullptr)->finish({0, error}); }
+
+    std::shared_ptr<heap_server> m_server;
+    step* m_opening = nullptr;
+};
+
 } // namespace
 
 void heap_request::ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes) {
@@ -287,6 +325,10 @@ std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap
     request.operand = what.operand;
     request.compared = what.compared;
     return std::make_unique<asked_endpoint>(server, what.pe, request, "atomic on " + name_of(what.pe, what.offset));
+}
+
+std::unique_ptr<transfer::endpoint> make_farewell(const std::shared_ptr<heap_server>& server) {
+    return std::make_unique<farewell>(server);
 }
 
 std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,

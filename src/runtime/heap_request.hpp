@@ -54,6 +54,9 @@ make_asked_get(const std::shared_ptr<heap_server>& server, std::unique_ptr<trans
 /// As make_atomic_source().
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_asked_atomic(const std::shared_ptr<heap_server>& server,
                                                                     const endpoints::heap_atomic& what);
+/// A source without bytes that opens when all other PEs have left, as this one has. It fails if one is gone without
+/// having said so.
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_farewell(const std::shared_ptr<heap_server>& server);
 /// As make_word_wait().
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_served_wait(const std::shared_ptr<heap_server>& server,
                                                                    const endpoints::awaited_word& what);

@@ -27,7 +27,7 @@ struct heap_server::outgoing final : comm::operation {
         const auto kept = server;
         auto& all = *kept;
         all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
-        if (all.m_stopped && all.m_outgoing.empty()) all.m_interest.reset();
+        all.rest_if_silent();
         if (!failed || !is_request) return;
         if (const auto found = all.m_asked.find(number); found != all.m_asked.end()) {
             const auto then = std::move(found->second);
@@ -60,13 +60,22 @@ void heap_server::start() {
     listen();
 }
 
-void heap_server::stop() {
+void heap_server::leave() {
     if (std::exchange(m_stopped, true)) return;
     m_heap->tell_others_by(nullptr);
-    if (m_listening) mpi_runtime::instance().port().cancel_receive(*this);
     for (int pe = 0; pe < m_heap->pes(); ++pe)
-        if (!m_heap->is_near(pe)) send(pe, {.what = heap_message::kind::left});
-    if (m_outgoing.empty()) m_interest.reset();
+        if (pe != m_heap->pe()) send(pe, {.what = heap_message::kind::left});
+    if (m_listening && all_have_left()) mpi_runtime::instance().port().cancel_receive(*this);
+    rest_if_silent();
+}
+
+void heap_server::stop() {
+    leave();
+    if (m_listening) mpi_runtime::instance().port().cancel_receive(*this);
+}
+
+void heap_server::rest_if_silent() {
+    if (m_stopped && !m_listening && m_outgoing.empty()) m_interest.reset();
 }
 
 void heap_server::listen() {
@@ -76,11 +85,17 @@ void heap_server::listen() {
 
 void heap_server::over(const comm::arrival& result) {
     m_listening = false;
-    if (m_stopped || result.cancelled || result.error) return;
+    if (result.cancelled || result.error) {
+        rest_if_silent();
+        return;
+    }
     heap_message message;
     std::memcpy(&message, m_incoming.data(), sizeof message);
-    listen();
-    take(result.source, message);
+    const bool leaves = message.what == heap_message::kind::left;
+    if (leaves) ++m_left;
+    if (!m_stopped || !all_have_left()) listen();
+    if (!m_stopped || leaves) take(result.source, message);
+    rest_if_silent();
 }
 
 void heap_server::send(int pe, const heap_message& message) {

@@ -65,7 +65,12 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     ~heap_server();
 
     void start();
-    /// Tells the others that this PE has left.
+    /// Tells the others that this PE has left, and serves them no more. Hears only that they have left, too.
+    void leave();
+    /// Whether all others have said that they leave: no more messages come.
+    [[nodiscard]] bool all_have_left() const { return m_left == m_heap->pes() - 1; }
+    /// Leaves, and hears nothing more. A message that comes later stays in the communicator, which must then not be
+    /// freed: MPI may give it to the next one.
     void stop();
 
     /// Any thread. The tag for the message with the bytes of one request.
@@ -132,6 +137,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     void over(const comm::arrival& result) override;
     void listen();
+    void rest_if_silent();
     void send(int pe, const heap_message& message);
     void take(int from, const heap_message& message);
     void serve_put(int from, const heap_message& message);
@@ -165,6 +171,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::byte* m_memory;
     std::optional<endpoints::messenger::interest> m_interest;
     bool m_listening = false, m_stopped = false;
+    int m_left = 0; // other PEs that have said so
     alignas(8) std::array<std::byte, sizeof(heap_message)> m_incoming{};
     std::atomic<std::uint32_t> m_next_tag{0};
     std::uint64_t m_next_number = 1;

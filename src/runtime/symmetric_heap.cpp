@@ -107,8 +107,7 @@ void symmetric_heap::finish() {
         why = current_failure();
     }
     // The others learn that there is nobody to wait for, whatever they do.
-    ended->m_heap->leave();
-    ended->stop_serving();
+    ended->leave(!why);
     {
         const std::lock_guard lock(process_mutex);
         process_heap().reset();
@@ -242,8 +241,21 @@ void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, st
     m_base = m_range->first();
 }
 
-void symmetric_heap::stop_serving() {
-    if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
+void symmetric_heap::leave(bool all_come) const {
+    auto& process = runtime::instance();
+    if (m_server) (void)process.call_and_wait([server = m_server] { server->leave(); });
+    m_heap->leave(); // behind the messages that say so: who dies before them has not left
+    if (!m_server) return;
+    try {
+        // Open MPI (4.1) and MPICH give what comes late to the next communicator that has the number of this one.
+        if (all_come) {
+            run(one_flow(make_farewell(m_server), endpoints::make_empty_endpoint("farewell"), 0));
+            return;
+        }
+    } catch (const transfer_error&) { // one has ended, and its farewell may yet come
+    }
+    (void)process.call_and_wait([server = m_server] { server->stop(); });
+    m_group->keep();
 }
 
 bool symmetric_heap::goes_straight(const endpoints::heap_location& where, std::size_t bytes) const {

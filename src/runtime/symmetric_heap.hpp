@@ -119,7 +119,8 @@ class symmetric_heap {
     /// Whether the calling thread may work in shared memory itself, without the engine, in a tenth of the time or less.
     /// Sometimes false, so that the engine notices a dead PE; always false while a timeline is recorded.
     [[nodiscard]] bool may_be_done_at_once() const;
-    void stop_serving();
+    /// This PE leaves; `all_come`: the others do so now, too.
+    void leave(bool all_come) const;
 
     cl::context m_context;
     cl_device_id m_device;

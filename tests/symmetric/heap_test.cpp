@@ -207,6 +207,27 @@ TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach) {
     EXPECT_NE(said.find("an address of the symmetric heap"), std::string::npos) << said;
 }
 
+TEST(no_symmetric_heap, gets_messages_of_an_earlier_one) {
+    for (int round = 0; round < 20; ++round) {
+        ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_SUCCESS)
+            << causeway_error_last_message();
+        EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
+        ASSERT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+        // MPI gives the number of a communicator that was freed to the next one. Open MPI numbers messages, too: a late
+        // one appears there among others.
+        MPI_Comm next = MPI_COMM_NULL;
+        MPI_Comm_dup(MPI_COMM_WORLD, &next);
+        std::vector<int> sent(static_cast<std::size_t>(world_size())), got(sent.size());
+        for (int message = 0; message < 20; ++message)
+            MPI_Alltoall(sent.data(), 1, MPI_INT, got.data(), 1, MPI_INT, next);
+        int has_message = 0;
+        MPI_Status what;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, next, &has_message, &what);
+        EXPECT_EQ(has_message, 0) << "tag " << what.MPI_TAG << " of rank " << what.MPI_SOURCE;
+        MPI_Comm_free(&next);
+    }
+}
+
 TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one) {
     const auto init = [](std::size_t size) {
         return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size);

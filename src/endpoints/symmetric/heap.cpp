@@ -37,8 +37,7 @@ void heap::look_at_processes(time_point now) {
     for (int pe = 0; pe < pes(); ++pe) {
         auto& each = m_members[static_cast<std::size_t>(pe)];
         if (pe == m_pe || each.death) continue;
-        const bool is_gone = each.process.is_gone() || (m_distant && m_distant->is_gone(pe));
-        if (!is_gone || has_left(each)) continue;
+        if (!is_gone(pe) || has_left(each)) continue;
         each.death = {status::peer_failed, 0, 0,
                       "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
                           " ended without causeway_symmetric_finalize or MPI_Finalize"};
@@ -67,6 +66,14 @@ failure heap::absence_of(int pe, time_point now) {
     if (auto dead = trouble_with(pe, now)) return dead;
     if (pe == m_pe || !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"};
+}
+
+failure heap::end_of_any(time_point now) {
+    if (now < m_next_look) return {};
+    m_next_look = now + between_looks;
+    for (int pe = 0; pe < pes(); ++pe)
+        if (pe != m_pe && is_gone(pe)) return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " is gone"};
+    return {};
 }
 
 failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {

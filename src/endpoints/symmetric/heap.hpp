@@ -95,6 +95,8 @@ class heap {
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` answers no more: it is dead or has left. Empty if it answers.
     [[nodiscard]] failure absence_of(int pe, time_point now);
+    /// The process of which other PE has ended, whether it had left or not; empty if none has.
+    [[nodiscard]] failure end_of_any(time_point now);
     /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
     /// Tells the others that this PE leaves the heap. Any thread.
@@ -130,6 +132,9 @@ class heap {
   private:
     [[nodiscard]] bool has_left(const heap_member& which) const;
     [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
+    [[nodiscard]] bool is_gone(int pe) {
+        return m_members[static_cast<std::size_t>(pe)].process.is_gone() || (m_distant && m_distant->is_gone(pe));
+    }
     void look_at_processes(time_point now);
 
     heap_waits& m_waits;
