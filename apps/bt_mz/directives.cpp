@@ -18,7 +18,8 @@ namespace {
 class directives : public version {
   public:
     directives(solver& solver, inbox& inbox)
-        : m_solver(solver), m_tables(solver.tables()), m_plan(solver.plan()), m_leaving(m_plan.outgoing),
+        : m_solver(solver), m_tables(solver.tables()),
+          m_plan(plan_exchange(solver.zones(), solver.rank(), order::points_side_by_side)), m_leaving(m_plan.outgoing),
           m_initial(initial_field(solver.zones(), solver.rank(), order::points_side_by_side)), m_field(m_initial),
           m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
           m_right(m_initial.size(), 0.0), m_work(std::make_unique_for_overwrite<double[]>(m_initial.size() * 5)),

@@ -33,8 +33,9 @@ set_tests_properties(nanopowder.lost PROPERTIES PASS_REGULAR_EXPRESSION
 # Each class has published values that the program compares with.
 set(bt_mz_versions host,staged,messages,one_sided,openshmem)
 if(TARGET causeway_cc)
-  string(APPEND bt_mz_versions ,directives)
+  set(bt_mz_directives ,directives)
 endif()
+string(APPEND bt_mz_versions ${bt_mz_directives})
 foreach(runtime ${runtimes})
   foreach(ranks 1 2 4)
     causeway_test(bt_mz.${runtime}.${ranks}_ranks LABEL example RUNTIME ${runtime} RANKS ${ranks}
@@ -43,12 +44,12 @@ foreach(runtime ${runtimes})
 endforeach()
 foreach(kernels split coalesced preloaded)
   causeway_test(bt_mz.${kernels} LABEL example RUNTIME pocl RANKS 2
-    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided)
+    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided${bt_mz_directives})
 endforeach()
 causeway_test(bt_mz.moving_fields LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions messages)
 causeway_test(bt_mz.one_zone LABEL example RUNTIME pocl
-  COMMAND $<TARGET_FILE:bt_mz> --class S --one-zone --versions host,messages)
+  COMMAND $<TARGET_FILE:bt_mz> --class S --one-zone --versions host,messages${bt_mz_directives})
 # With rows that are solved beside the exchange, which class S is too small for: all versions agree with the host.
 causeway_test(bt_mz.beside LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions ${bt_mz_versions})
