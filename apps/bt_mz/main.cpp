@@ -20,6 +20,7 @@
 #include <sstream>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace {
@@ -69,7 +70,10 @@ options parse(int argc, char** argv) {
     options parsed;
     opterr = 0;
     for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;) switch (name) {
-        case 'c': parsed.kind = optarg[0]; break;
+        case 'c':
+            if (std::string_view(optarg).size() != 1) throw std::invalid_argument(std::string("no class ") + optarg);
+            parsed.kind = optarg[0];
+            break;
         case '1': parsed.one_zone = true; break;
         case 'v': {
             parsed.versions.clear();
@@ -86,6 +90,7 @@ options parse(int argc, char** argv) {
         case 'h': parsed.help = true; break;
         default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
         }
+    if (parsed.versions.empty()) throw std::invalid_argument("no versions");
     if (optind != argc) throw std::invalid_argument(std::string("unexpected argument: ") + argv[optind]);
     return parsed;
 }

@@ -274,8 +274,8 @@ const problem_class& class_of(char name, bool one_zone) {
 
 mesh::mesh(const problem_class& of, int ranks) : m_kind(&of), m_ranks(ranks) {
     if (ranks > of.x_zones * of.y_zones)
-        throw std::invalid_argument("more ranks than the " + std::to_string(of.x_zones * of.y_zones) +
-                                    " zones of class " + of.name);
+        throw std::invalid_argument(std::string("more ranks than zones: class ") + of.name + " has " +
+                                    std::to_string(of.x_zones * of.y_zones));
     const auto x = zone_lengths(of.x_points, of.x_zones, of.ratio), y = zone_lengths(of.y_points, of.y_zones, of.ratio);
     for (int j = 0; j < of.y_zones; ++j)
         for (int i = 0; i < of.x_zones; ++i) {

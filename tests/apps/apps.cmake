@@ -50,6 +50,10 @@ causeway_test(bt_mz.moving_fields LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions messages)
 causeway_test(bt_mz.one_zone LABEL example RUNTIME pocl
   COMMAND $<TARGET_FILE:bt_mz> --class S --one-zone --versions host,messages${bt_mz_directives})
+causeway_test(bt_mz.no_class LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class SS)
+set_tests_properties(bt_mz.no_class PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no class SS")
+causeway_test(bt_mz.no_versions LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --versions=)
+set_tests_properties(bt_mz.no_versions PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no versions")
 # With rows that are solved beside the exchange, which class S is too small for: all versions agree with the host.
 causeway_test(bt_mz.beside LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions ${bt_mz_versions})
