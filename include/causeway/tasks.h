@@ -165,8 +165,8 @@ typedef struct causeway_region {
     const void* address; /* null only where bytes is 0 */
     size_t bytes;
     causeway_region_access access;
-    int most_used; /* not 0: a policy of the program gets its node. Of the library's, only simulated machines with home
-                      caches (tiles) look at it. Of one region at most */
+    int most_used; /* not 0: stands for the task where the policies locality and of the program deal it, if its memory
+                      is coarse or local. Of one region at most */
 } causeway_region;
 
 /* Called once; what it throws (C++) fails the group. It has 192 KiB of stack, and may have no more where it runs

@@ -16,12 +16,12 @@ namespace causeway::tasks {
 /// Reuse one object, so that its vector is not allocated for each task.
 struct footprint {
     std::vector<std::uint64_t> bytes_on_node;
-    std::uint64_t bytes = 0, coarse_bytes = 0;
+    std::uint64_t bytes = 0, coarse_bytes = 0, most_used_bytes = 0;
     int most_used_node = -1;
 
     void measure(const address_map& addresses, std::span<const region> regions, std::size_t nodes) {
         bytes_on_node.assign(nodes, 0);
-        bytes = coarse_bytes = 0;
+        bytes = coarse_bytes = most_used_bytes = 0;
         most_used_node = -1;
         for (const auto& each : regions) {
             const auto* known = addresses.find(each.begin);
@@ -30,14 +30,17 @@ struct footprint {
                 bytes_on_node[known->node] += each.bytes;
                 bytes += each.bytes;
                 coarse_bytes += each.bytes;
-                if (each.most_used) most_used_node = static_cast<int>(known->node);
+                if (each.most_used) {
+                    most_used_node = static_cast<int>(known->node);
+                    most_used_bytes = each.bytes;
+                }
             } else {
                 bytes += each.bytes - addresses.count(each, bytes_on_node.data());
             }
         }
     }
     [[nodiscard]] deal_question question(unsigned own_group, std::span<const double> backlog) const {
-        return {bytes_on_node, bytes, coarse_bytes, most_used_node, own_group, backlog};
+        return {bytes_on_node, bytes, coarse_bytes, most_used_node, own_group, backlog, most_used_bytes};
     }
     /// Distance-weighted bytes, as seen from `node`.
     [[nodiscard]] double cost_from(const topology::machine& machine, unsigned node) const {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The policy `locality`: Algorithms 1 and 2 for machines with memory nodes, 3 for tiles with home caches; with a term
-// for load and release of thieves that starve, which the paper's rules lack.
+// for load and release of thieves that starve, which the paper's rules lack, and marked regions on nodes, too.
 #include "tasks/policy.hpp"
 
 #include "base/error.hpp"
@@ -88,12 +88,18 @@ class locality final : public policy {
             std::copy_n(asked.backlog.begin(), groups, costs.begin());
         else
             std::fill_n(costs.begin(), groups, 0.0);
-        for (std::size_t node = 0; node < m_nodes; ++node) {
-            const auto bytes = static_cast<double>(asked.bytes_on_node[node]);
-            if (bytes == 0) continue;
+        const auto add = [&](std::size_t node, std::uint64_t bytes) {
             const auto* const distances = m_distances_to.data() + node * groups;
-            for (std::size_t group = 0; group < groups; ++group) costs[group] += bytes * distances[group];
-        }
+            for (std::size_t group = 0; group < groups; ++group)
+                costs[group] += static_cast<double>(bytes) * distances[group];
+        };
+        // As in Algorithm 3, the marked region stands for the task: its home first, unless the queue there is longer
+        // than the way to another node. Algorithm 1 knows no mark.
+        if (m_rules.load_term && asked.most_used_node >= 0)
+            add(static_cast<std::size_t>(asked.most_used_node), asked.most_used_bytes);
+        else
+            for (std::size_t node = 0; node < m_nodes; ++node)
+                if (asked.bytes_on_node[node] != 0) add(node, asked.bytes_on_node[node]);
         const auto best = static_cast<unsigned>(
             std::min_element(costs.begin(), costs.begin() + static_cast<std::ptrdiff_t>(groups)) - costs.begin());
         // Of equals the own group: nobody has to be woken.

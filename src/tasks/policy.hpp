@@ -37,6 +37,7 @@ struct deal_question {
     int most_used_node = -1; ///< node of the region marked most_used, if it lies on one node; else -1
     unsigned own_group = 0; ///< of the worker that asks
     std::span<const double> backlog; ///< by group: distance-weighted bytes of waiting dealt tasks, per core
+    std::uint64_t most_used_bytes = 0; ///< of the marked region, if it has a most_used_node
 };
 
 /// Result of deal() that means the asking worker's own deque; any other is a group's index.

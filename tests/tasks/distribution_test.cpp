@@ -295,6 +295,15 @@ TEST_F(several_nodes, dealing_goes_to_the_cheapest_node_and_round_full_ones) {
     bytes = {9 << 20, 0, 0, 0, 0, 0, 0, 0};
     backlog.assign(8, 0);
     EXPECT_EQ(dealt(), 0u);
+    // A marked region stands for the task.
+    const auto dealt_with_mark = [&](int node, std::uint64_t marked) {
+        const auto sum = std::accumulate(bytes.begin(), bytes.end(), std::uint64_t{0});
+        return rules->deal({bytes, sum, sum, node, 0, backlog, marked});
+    };
+    bytes = {9 << 20, 0, 0, 0, 0, 1 << 20, 0, 0};
+    EXPECT_EQ(dealt_with_mark(5, 1 << 20), 5u);
+    backlog[5] = 1 << 20;
+    EXPECT_NE(dealt_with_mark(5, 1 << 20), 5u) << "the queue is longer than the way to the next one";
     for (unsigned group = 0; group < 8; ++group) {
         double last = 0;
         for (const auto& victim : groups.victims[group]) {

@@ -2,6 +2,7 @@
 // Pools of threads on a machine of two nodes, which is not there: its nodes are names, its memory lies anywhere.
 #include "tasks/arena.hpp"
 #include "tasks/pool.hpp"
+#include "tasks/run_record.hpp"
 #include "tasks/task.hpp"
 #include "tasks/worker.hpp"
 
@@ -99,6 +100,25 @@ TEST_F(two_nodes, what_is_dealt_to_one_that_a_thread_leaves_is_run_by_the_other)
             workers->wait(group);
             (void)group.settle();
         }
+}
+
+TEST_F(two_nodes, a_marked_region_says_where_a_task_is_dealt) {
+    // The pool's thread is on node 1. What it runs was dealt there, or is taken from node 0, where nobody works.
+    for (const bool is_marked : {false, true}) {
+        start({}, {2, 1, false});
+        run_record record;
+        workers->set_record(&record);
+        std::atomic<bool> ran{false};
+        task_group group(workers.get());
+        spawn(group, [&] { ran = true; }, {of_node(0), of_node(1, part_bytes / 2, is_marked)});
+        while (!ran) std::this_thread::yield();
+        workers->wait(group);
+        (void)group.settle();
+        workers->set_record(nullptr);
+        ASSERT_EQ(record.tasks().size(), 1u);
+        EXPECT_EQ(record.tasks()[0].worker, 1u);
+        EXPECT_EQ(record.tasks()[0].way, is_marked ? came_by::deal : came_by::far_steal);
+    }
 }
 
 TEST_F(two_nodes, waits_of_recursive_tasks_with_data_on_both_end) {
