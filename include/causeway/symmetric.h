@@ -177,7 +177,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool block
                                            cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
                                            const cl_event* event_wait_list, cl_event* event);
 
-/* The same for any word of 4 or 8 bytes of this PE's heap, which a put, a signal or an atomic changes. */
+/* The same for any word of 4 or 8 bytes of this PE's heap, which a put, a signal or an atomic changes. A value that a
+ * word of 4 bytes cannot have is refused; with CL_COMPARE_SIGNED a negative one may have its sign in all 64 bits. */
 CAUSEWAY_EXPORT cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes,
                                          cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
                                          const cl_event* event_wait_list, cl_event* event);

@@ -79,12 +79,25 @@ static void check_word_size(size_t bytes) {
         throw transfer_error(status::invalid_value, "a word has 4 or 8 bytes, not " + std::to_string(bytes));
 }
 
+/// A signed number may come with its sign in all 64 bits.
+static bool fits(uint64_t value, size_t bytes, bool is_signed) {
+    const auto number = static_cast<int64_t>(value);
+    return bytes == sizeof value || value <= UINT32_MAX || (is_signed && number < 0 && number >= INT32_MIN);
+}
+
 endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how,
                                    uint64_t value) {
     check_word_size(bytes);
     const auto known = comparison_of(how);
     if (!known) throw transfer_error(status::invalid_value, "there is no comparison " + std::to_string(how));
-    return {heap.locate_word(word, bytes, "the word"), bytes, *known, value, (how & CL_COMPARE_SIGNED) != 0};
+    const bool is_signed = (how & CL_COMPARE_SIGNED) != 0;
+    const auto offset = heap.locate_word(word, bytes, "the word");
+    if (!fits(value, bytes, is_signed))
+        throw transfer_error(status::invalid_value,
+                             "the value to compare with, " +
+                                 (is_signed ? std::to_string(static_cast<int64_t>(value)) : std::to_string(value)) +
+                                 ", does not fit a word of 4 bytes");
+    return {offset, bytes, *known, value, is_signed};
 }
 
 endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operation operation, size_t word_bytes,

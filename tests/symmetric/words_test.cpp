@@ -3,6 +3,7 @@
 #include "symmetric_fixture.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <set>
 #include <thread>
 
@@ -120,6 +121,30 @@ TEST_F(symmetric_words, are_waited_for_by_every_comparison) {
             EXPECT_TRUE(ends_with(each, CL_TRANSFER_CANCELLED));
         }
     }
+}
+
+TEST_F(symmetric_words, of_4_bytes_are_not_compared_with_values_of_8) {
+    auto* const words = allocate<std::uint32_t>(2);
+    const queue on = make_queue(order::in_order);
+    const auto wait = [&](cl_comparison how, std::uint64_t value, std::size_t size = 4) {
+        const auto code = clEnqueueWordWait(on.get(), CL_TRUE, words, size, how, value, 0, nullptr, nullptr);
+        if (size == 4) {
+            EXPECT_EQ(causeway_symmetric_wait(words, size, how, value), code) << value;
+        }
+        return code;
+    };
+    constexpr std::uint64_t large = std::uint64_t{1} << 32;
+    EXPECT_EQ(wait(CL_COMPARE_EQ, large), CL_INVALID_VALUE) << "cut, it were 0";
+    EXPECT_NE(std::string(causeway_error_last_message()).find("4294967296, does not fit a word of 4 bytes"),
+              std::string::npos)
+        << causeway_error_last_message();
+    EXPECT_EQ(wait(CL_COMPARE_LT | CL_COMPARE_SIGNED, large + 1), CL_INVALID_VALUE);
+    EXPECT_EQ(wait(CL_COMPARE_GT | CL_COMPARE_SIGNED, std::uint64_t(INT32_MIN) - 1), CL_INVALID_VALUE);
+    EXPECT_EQ(wait(CL_COMPARE_NE, std::uint64_t(-1)), CL_INVALID_VALUE) << "not signed";
+    EXPECT_EQ(wait(CL_COMPARE_LT, large - 1), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(wait(CL_COMPARE_GT | CL_COMPARE_SIGNED, std::uint64_t(INT32_MIN)), CL_SUCCESS);
+    EXPECT_EQ(wait(CL_COMPARE_GT | CL_COMPARE_SIGNED, large - 1), CL_SUCCESS) << "-1 in 32 bits";
+    EXPECT_EQ(wait(CL_COMPARE_LT, large, 8), CL_SUCCESS);
 }
 
 TEST_F(symmetric_words, are_found_by_calls_and_collectives_on_the_own_heap) {
