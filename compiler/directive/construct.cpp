@@ -258,6 +258,17 @@ void walk(const Stmt* statement, const std::function<bool(const Stmt*)>& act) {
     for (const auto* child : statement->children()) walk(child, act);
 }
 
+bool has_rows(QualType type) {
+    type = type.getCanonicalType();
+    const auto row = type->isPointerType() ? type->getPointeeType()
+                     : type->isArrayType() ? type->getAsArrayTypeUnsafe()->getElementType()
+                                           : QualType();
+    if (row.isNull() || !row->isPointerType()) return false;
+    const auto element = row->getPointeeType();
+    return !element->isPointerType() && !element->isArrayType() && !element->isFunctionType() &&
+           !element->isIncompleteType();
+}
+
 bool is_scalar(QualType type) {
     type = type.getCanonicalType();
     return type->isArithmeticType() || type->isEnumeralType();

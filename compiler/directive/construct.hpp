@@ -82,6 +82,9 @@ const clang::VarDecl* global_variable(const unit& unit, const std::string& name)
 /// Calls `act` for `statement` and all below it, clauses' expressions left out; `act` returns false to stay out of one.
 void walk(const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& act);
 
+/// True of `double **` and `double *[9]`: pointers to what holds no pointers itself.
+bool has_rows(clang::QualType type);
+
 /// True if the type is no array, pointer or structure.
 bool is_scalar(clang::QualType type);
 

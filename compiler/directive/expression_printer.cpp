@@ -147,7 +147,13 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
         return llvm::toString(constant->getInitVal(), 10);
     const auto* variable = dyn_cast<VarDecl>(declaration);
     if (!variable) throw unsupported{expression->getExprLoc(), "'" + declaration->getNameAsString() + "' in a region"};
-    if (const auto found = named(variable); found != m_names.end()) return found->second.text;
+    if (const auto found = named(variable); found != m_names.end()) {
+        if (found->second.rows)
+            throw unsupported{expression->getExprLoc(), "'" + variable->getNameAsString() +
+                                                            "', a pointer to pointers, in a region but for its "
+                                                            "elements"};
+        return found->second.text;
+    }
     if (variable->hasGlobalStorage()) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10);
@@ -196,6 +202,8 @@ std::string expression_printer::print(const Expr* expression) {
         return operand(member->getBase()) + (member->isArrow() ? "->" : ".") + member_name(member->getMemberDecl());
     }
     if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
+        if ((unary->isIncrementDecrementOp() || unary->getOpcode() == UO_AddrOf) && is_row(unary->getSubExpr()))
+            throw unsupported{location, "a region that changes pointers in memory"};
         auto inner = operand(unary->getSubExpr());
         if (unary->getOpcode() == UO_Extension) return inner;
         const auto sign = UnaryOperator::getOpcodeStr(unary->getOpcode()).str();
@@ -205,6 +213,8 @@ std::string expression_printer::print(const Expr* expression) {
         const auto sign = binary->getOpcodeStr().str();
         if (binary->getOpcode() == BO_Comma)
             return "(" + print(binary->getLHS()) + ", " + print(binary->getRHS()) + ")";
+        if (binary->isAssignmentOp() && is_row(binary->getLHS()))
+            throw unsupported{location, "a region that changes pointers in memory"};
         const auto right = binary->isAssignmentOp() ? print(binary->getRHS()) : operand(binary->getRHS());
         // Clang nests no more than 256 brackets, which a long sum would.
         const auto* left = binary->getLHS()->IgnoreParenImpCasts();
@@ -244,6 +254,25 @@ std::string expression_printer::print(const Expr* expression) {
     throw unsupported{location, "this expression in a region"};
 }
 
+bool expression_printer::is_row(const Expr* lvalue) const {
+    const auto* element = dyn_cast<ArraySubscriptExpr>(lvalue->IgnoreParenCasts());
+    const auto* base = element && element->getType()->isPointerType()
+                           ? dyn_cast<DeclRefExpr>(element->getBase()->IgnoreParenImpCasts())
+                           : nullptr;
+    const auto* variable = base ? dyn_cast<VarDecl>(base->getDecl()) : nullptr;
+    const auto found = variable ? named(variable) : m_names.end();
+    return found != m_names.end() && found->second.rows;
+}
+
+std::string expression_printer::rows_of(const VarDecl* pointers, const std::vector<const Expr*>& indices) {
+    const auto name = identifier(pointers->getNameAsString());
+    auto type = pointers->getType().getCanonicalType();
+    type = type->isPointerType() ? type->getPointeeType() : type->getAsArrayTypeUnsafe()->getElementType();
+    const auto row = "((" + m_types.declare(type.getUnqualifiedType(), "", pointers->getLocation(), "__global") +
+                     ")(acc_rows_" + name + " + " + name + "[" + print(indices[0]) + "]))";
+    return indices.size() == 1 ? row : row + "[" + print(indices[1]) + "]";
+}
+
 std::string expression_printer::subscript(const ArraySubscriptExpr* expression) {
     std::vector<const Expr*> indices;
     const Expr* base = expression;
@@ -257,6 +286,8 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
     const auto found = variable ? std::as_const(*this).named(variable) : m_names.cend();
     const bool row_pointer = variable && found == m_names.cend() && isa<ParmVarDecl>(variable) &&
                              !row_lengths(variable).empty();
+    if (variable && found != m_names.cend() && found->second.rows && indices.size() <= 2)
+        return rows_of(variable, indices);
     if (!variable || !((found != m_names.cend() && found->second.flat) || row_pointer)) {
         std::string text = operand(base);
         for (const auto* index : indices) text += "[" + print(index) + "]";

@@ -17,6 +17,7 @@ struct naming {
     bool captured = false;  // lengths of its rows that are known at run time only are parameters
     bool on_device = false; // in the device's memory
     bool own = false;       // there each thread has its own
+    bool rows = false;      // pointers: how far from the start of acc_rows_NAME each row is
 };
 
 class expression_printer {
@@ -67,6 +68,9 @@ class expression_printer {
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
 
+    /// True of a pointer that the device has as a number.
+    bool is_row(const clang::Expr* lvalue) const;
+    std::string rows_of(const clang::VarDecl* pointers, const std::vector<const clang::Expr*>& indices);
     std::string subscript(const clang::ArraySubscriptExpr* expression);
     std::string call(const clang::CallExpr* expression);
     std::string user_call(const clang::CallExpr* expression, const clang::FunctionDecl* definition);

@@ -129,7 +129,8 @@ std::string host_rewriter::data_array(int id, const std::vector<data_record>& da
     std::string text = "struct causeway_acc_data __acc_data" + std::to_string(id) + suffix + "[] = {\n";
     for (const auto& each : data)
         text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
-                string_literal(each.name) + (each.parameter ? ", 0, 1},\n" : ", 0},\n");
+                string_literal(each.name) + ", 0, " + (each.parameter ? "1" : "0") +
+                (each.row_bytes.empty() ? "" : ", " + each.row_first + ", " + each.row_bytes) + "},\n";
     return text + "};\n";
 }
 
@@ -236,7 +237,10 @@ void host_rewriter::compute(const found_directive& of) {
             if (each.written) shadow();
             break;
         case role::buffer:
-        case role::shared: argument("BUFFER", address, "0", name, record, each.written); break;
+        case role::shared:
+            argument("BUFFER", address, "0", name, record, each.written && !each.rows());
+            if (each.rows()) argument("ROWS", address, "0", name, record, each.written);
+            break;
         case role::reduction:
             argument("BUFFER", address, "0", name, record, true);
             argument("REDUCTION", "0", "sizeof(" + name + ")", name, "0", false);
@@ -407,6 +411,11 @@ void host_rewriter::peer(const found_directive& of) {
         if (clause.name == "from")
             for (const auto& entry : clause.items) from.push_back(record_of(m_unit, of, entry, "TO_HOST"));
     }
+    for (const auto* side : {&to, &from})
+        for (const auto& each : *side)
+            if (!each.row_bytes.empty())
+                m_unit.error(directive.location,
+                             "not supported: several rows of '" + each.name + "' at once in 'update peer'");
     const auto* to_device = directive.value("to_device");
     const auto* from_device = directive.value("from_device");
     if (to.empty() || to.size() != from.size() || !to_device || !from_device) {

@@ -378,6 +378,8 @@ void kernel_writer::own_variable(const loop_node& node, const item& entry) {
     for (const auto& counted : node.loops)
         if (counted.variable == variable) return;
     names[variable] = naming{name};
+    if (has_rows(type) && !entry.sections.empty())
+        throw unsupported{entry.location, "for each thread a copy of what the pointers in '" + name + "' point to"};
     if ((type->isPointerType() && !entry.sections.empty()) || type->isVariablyModifiedType()) {
         const auto key = name + std::to_string(node.of.directive->id);
         if (m_made_scratches.insert(key).second &&

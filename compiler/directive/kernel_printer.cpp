@@ -189,6 +189,7 @@ void kernel_writer::set_names() {
         const auto name = identifier(each.variable->getNameAsString());
         naming made{name};
         if (each.how == role::buffer && !each.copied) made.flat = made.captured = made.on_device = true;
+        made.rows = each.rows();
         if (each.how == role::shared || (each.how == role::reduction && !is_reduction(each))) {
             made.text = "(*acc_at_" + name + ")";
             made.on_device = true;
@@ -219,8 +220,11 @@ std::string kernel_writer::parameters() {
             break;
         case role::buffer:
         case role::shared:
-            add(std::string(each.written ? "__global char *" : "__global const char *") + "ACC_RESTRICT acc_buffer_" +
-                name + ", long acc_offset_" + name);
+            add(std::string(each.written && !each.rows() ? "__global char *" : "__global const char *") +
+                "ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name);
+            if (each.rows())
+                add(std::string(each.written ? "__global char *" : "__global const char *") + "ACC_RESTRICT acc_rows_" +
+                    name);
             break;
         case role::reduction:
             add("__global char *ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name);
@@ -261,6 +265,10 @@ std::string kernel_writer::prologue() {
             break;
         case role::buffer: {
             const auto element = element_of(each.variable);
+            if (each.rows()) {
+                text += "    __global const long *" + name + " = " + memory_of(name, "const long") + ";\n";
+                break;
+            }
             if (element->isPointerType())
                 throw unsupported{m_region.of.directive->location,
                                   "'" + name + "', a pointer to pointers, in a region"};

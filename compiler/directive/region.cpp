@@ -48,6 +48,29 @@ std::string declared_bytes(const unit& unit, const VarDecl* variable) {
     return "(unsigned long)(" + out.str() + ")" + each;
 }
 
+/// `a[0:n][0:m]` of an array of pointers.
+data_record record_of_rows(const unit& unit, const item& entry, QualType type, data_record record) {
+    const auto pointers = "(" + entry.base.text + ")";
+    const auto& outer = entry.sections.front();
+    const auto& inner = entry.sections.back();
+    const auto low_of = [](const section& part) { return part.low ? "(" + part.low.text + ")" : std::string("0"); };
+    const auto length_of = [](const section& part) {
+        return part.colon ? "(" + part.length.text + ")" : std::string("1");
+    };
+    auto length = length_of(outer);
+    if (outer.colon && !outer.length && type->isArrayType())
+        length = "(sizeof" + pointers + " / sizeof(void *) - " + low_of(outer) + ")";
+    else if ((outer.colon && !outer.length) || (inner.colon && !inner.length))
+        unit.error(entry.location, "the section of the pointer '" + entry.base.text + "' needs a length");
+    record.base = "(void *)" + pointers;
+    record.host = "(void *)&" + pointers + "[" + low_of(outer) + "]";
+    record.bytes = length + " * sizeof(void *)";
+    const auto size = " * sizeof(" + pointers + "[0][0])";
+    record.row_first = "(long)(" + low_of(inner) + size + ")";
+    record.row_bytes = length_of(inner) + size;
+    return record;
+}
+
 } // namespace
 
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
@@ -86,6 +109,7 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         unit.error(entry.location, "'" + name + "' is no array and no pointer, and has no section");
         return record;
     }
+    if (has_rows(type) && entry.sections.size() == 2) return record_of_rows(unit, entry, type, record);
     std::string first = "(" + name + ")", last = first, row = "(" + name + ")";
     auto at = type;
     for (const auto& part : entry.sections) {
@@ -450,6 +474,9 @@ class analyser {
 capture analyser::own(const found_directive&, const item& entry, const VarDecl* variable) const {
     capture made{variable, role::own, "", ""};
     const auto type = variable->getType();
+    if (has_rows(type) && !entry.sections.empty())
+        m_unit.error(entry.location, "not supported: for each thread a copy of what the pointers in '" +
+                                         entry.base.text + "' point to");
     if (type->isPointerType() && entry.sections.empty()) return made;
     if (type->isPointerType() || type->isVariablyModifiedType()) {
         made.own_array = true;

@@ -11,6 +11,7 @@ struct data_record {
     std::string kind; // "COPYIN"
     std::string host, base, bytes, name;
     bool parameter = false; // a parameter declared as an array: `bytes` unless something is mapped there
+    std::string row_first{}, row_bytes{}; // of what each pointer in `bytes` at `host` points to
 };
 
 /// A clause of a data construct around a region, as the region sees it.
@@ -40,6 +41,9 @@ struct capture {
     bool begins = false;    // with what the section has
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
     bool by_gangs = false;  // each gang has a part of the reduction; else all have the whole
+
+    /// Pointers in memory of the device, which the kernel follows.
+    bool rows() const { return how == role::buffer && !copied && has_rows(variable->getType()); }
 };
 
 struct region {

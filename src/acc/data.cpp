@@ -3,6 +3,7 @@
 
 #include "acc/declared.hpp"
 #include "acc/failure.hpp"
+#include "acc/rows.hpp"
 #include "acc/selection.hpp"
 
 #include <causeway/acc/openacc.h>
@@ -66,6 +67,7 @@ mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t byte
 }
 
 void release(device& on, queue& in, mapping& gone) {
+    release_rows(on, in, gone);
     if (gone.device_address) on.forget(gone.device_address);
     if (gone.owned) on.free(in, gone.buffer, gone.bytes);
     on.table().remove(gone);
@@ -102,7 +104,10 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
                 if (one.bytes == 0 || one.host)
                     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
             }
-            found = &map_one(on, in, one.host, one.base, one.bytes, one.kind);
+            found = one.row_bytes > 0 ? &map_rows(on, in, one)
+                                      : &map_one(on, in, one.host, one.base, one.bytes, one.kind);
+        } else {
+            check_rows(on, *found, one);
         }
         ++found->structured;
         one.mapped = found;
@@ -116,8 +121,11 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (!found) continue;
         one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
-        if (one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
-            one.kind == CAUSEWAY_ACC_COPYOUT_ZERO || one.kind == CAUSEWAY_ACC_IMPLICIT)
+        const bool back = one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
+                          one.kind == CAUSEWAY_ACC_COPYOUT_ZERO || one.kind == CAUSEWAY_ACC_IMPLICIT;
+        if (back && found->rows.buffer)
+            read_rows(on, in, *found, one);
+        else if (back)
             on.read(
                 in, one.host,
                 {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)},
@@ -184,7 +192,12 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
             if (!one.host) continue;
             fail_here(quoted(one.name) + " is a pointer without a section, and nothing is mapped there");
         }
-        if (!found) found = &map_one(target.device(), target.queue(), one.host, one.base, one.bytes, one.kind);
+        if (found)
+            check_rows(target.device(), *found, one);
+        else if (one.row_bytes > 0)
+            found = &map_rows(target.device(), target.queue(), one);
+        else
+            found = &map_one(target.device(), target.queue(), one.host, one.base, one.bytes, one.kind);
         ++found->dynamic;
     }
     target.finish();
@@ -206,7 +219,9 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
         else if (found->dynamic > 0)
             --found->dynamic;
         if (found->dynamic > 0 || found->structured > 0) continue;
-        if (one.kind == CAUSEWAY_ACC_COPYOUT) {
+        if (one.kind == CAUSEWAY_ACC_COPYOUT && found->rows.buffer) {
+            read_rows(target.device(), target.queue(), *found, one);
+        } else if (one.kind == CAUSEWAY_ACC_COPYOUT) {
             auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
             target.device().read(target.queue(), from,
                                  {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
@@ -229,6 +244,14 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
         if (!found && (clauses->if_present || !one.host)) continue;
         if (!found)
             fail_here(quoted(one.name) + " is not present on device " + std::to_string(target.device().number()));
+        check_rows(target.device(), *found, one);
+        if (found->rows.buffer) {
+            if (one.kind == CAUSEWAY_ACC_TO_HOST)
+                read_rows(target.device(), target.queue(), *found, one);
+            else
+                write_rows(target.device(), target.queue(), *found, one);
+            continue;
+        }
         auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
         const buffer_location there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
         const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;

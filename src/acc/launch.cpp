@@ -100,6 +100,20 @@ buffer_location argument_location(device& on, const causeway_acc_argument& one) 
     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
 }
 
+/// The buffer of what the argument's pointers point to.
+buffer_location rows_of(device& on, const causeway_acc_argument& one) {
+    if (!one.address) return {};
+    const bool of_clause = one.data && one.data->base == one.address;
+    auto* found = of_clause ? static_cast<mapping*>(one.data->mapped) : nullptr;
+    if (!found) found = on.table().find_start(one.address);
+    if (!found && of_clause && one.data->host) found = on.table().find_start(one.data->host);
+    if (!found) found = on.table().find_base(one.address);
+    if (!found || !found->rows.buffer)
+        fail_here(quoted(one.name) + " is present on device " + std::to_string(on.number()) +
+                  " without what its pointers point to");
+    return {found->rows.buffer, 0};
+}
+
 /// Two names for one mapping, one of which is written: iterations that look independent may not be.
 bool overlap(const std::vector<launch_site::found_argument>& found, const causeway_acc_argument* arguments, int count) {
     for (int one = 0; one < count; ++one)
@@ -117,17 +131,22 @@ const void* section_of(const causeway_acc_argument& one) { return one.data ? one
 launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     auto& site = on.site(kernel);
     bool same = site.version == on.table().version() && site.arguments.size() == static_cast<std::size_t>(count);
+    const auto is_memory = [&](int each) {
+        return arguments[each].kind == CAUSEWAY_ACC_BUFFER || arguments[each].kind == CAUSEWAY_ACC_ROWS;
+    };
     for (int each = 0; same && each < count; ++each)
-        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER) {
+        if (is_memory(each)) {
             const auto& before = site.arguments[static_cast<std::size_t>(each)];
             same = before.address == arguments[each].address && before.section == section_of(arguments[each]);
         }
     if (same) return site;
     std::vector<launch_site::found_argument> found(static_cast<std::size_t>(count));
     for (int each = 0; each < count; ++each)
-        if (arguments[each].kind == CAUSEWAY_ACC_BUFFER)
+        if (is_memory(each))
             found[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
-                                                     argument_location(on, arguments[each])};
+                                                     arguments[each].kind == CAUSEWAY_ACC_ROWS
+                                                         ? rows_of(on, arguments[each])
+                                                         : argument_location(on, arguments[each])};
     const bool overlapping = overlap(found, arguments, count);
     if (site.overlapping != overlapping) site.loops = site.one_each = {};
     site.overlapping = overlapping;
@@ -242,6 +261,9 @@ void launch(device& on, queue& in, const causeway_acc_clauses& clauses, const ca
             case CAUSEWAY_ACC_BUFFER:
                 argument.value(site.arguments[static_cast<std::size_t>(each)].location.buffer);
                 argument.value(static_cast<cl_long>(site.arguments[static_cast<std::size_t>(each)].location.offset));
+                break;
+            case CAUSEWAY_ACC_ROWS:
+                argument.value(site.arguments[static_cast<std::size_t>(each)].location.buffer);
                 break;
             case CAUSEWAY_ACC_REDUCTION: argument.value(on.scratch(in, scratches++, shape.gangs * one.bytes)); break;
             default: {

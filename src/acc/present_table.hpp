@@ -6,8 +6,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 namespace causeway::acc {
+
+/// What the pointers of a mapped array point to.
+struct mapped_rows {
+    cl_mem buffer = nullptr; // has all of them
+    std::size_t bytes = 0;   // of the buffer
+    std::size_t bytes_of_each = 0;
+    std::vector<char*> starts{}; // nullptr for pointers that point nowhere
+};
 
 /// A range of host memory and the buffer that stands for it. Lives as long as one of its counts is above 0.
 struct mapping {
@@ -18,7 +27,8 @@ struct mapping {
     std::size_t offset; // of the range in the buffer
     long structured = 0, dynamic = 0;
     char* device_address = nullptr; // made when a program first asks for it
-    bool owned = true;              // not acc_map_data()'s
+    bool owned = true;              // not acc_map_data()'s, and no row
+    mapped_rows rows{};
 };
 
 class present_table {

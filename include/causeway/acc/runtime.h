@@ -40,6 +40,8 @@ struct causeway_acc_data {
     const char* name;
     void* mapped;
     int parameter; /* a parameter declared as an array of `bytes`, which count only if nothing is mapped there */
+    long row_first; /* if row_bytes is not 0, `host` has pointers: of what each points to, that many bytes from here */
+    unsigned long row_bytes;
 };
 
 /* Iterations of a kernel's loops; 0: unknown before it runs. `lanes` is the loop over lanes inside the gangs' loop. */
@@ -70,12 +72,14 @@ enum causeway_acc_argument_kind {
     CAUSEWAY_ACC_VALUE,
     CAUSEWAY_ACC_BUFFER,
     CAUSEWAY_ACC_REDUCTION,
-    CAUSEWAY_ACC_PRIVATE
+    CAUSEWAY_ACC_PRIVATE,
+    CAUSEWAY_ACC_ROWS
 };
 
 /*
  * One parameter of a kernel. VALUE: `bytes` at `address`. BUFFER: what `address` points to on the device; `data` is the
- * clause that it was found in, if any. REDUCTION: `bytes` for each gang. PRIVATE: `bytes` for each thread.
+ * clause that it was found in, if any. REDUCTION: `bytes` for each gang. PRIVATE: `bytes` for each thread. ROWS: what
+ * the pointers point to that BUFFER before it has.
  */
 struct causeway_acc_argument {
     int kind;
