@@ -23,6 +23,7 @@ target_include_directories(causeway_tasks
   PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_link_libraries(causeway_tasks PRIVATE causeway_flags causeway_task_parts)
 causeway_exports(causeway_tasks tasks/symbols.map)
+causeway_precompile(causeway_tasks REUSE causeway_base)
 set_target_properties(causeway_tasks PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION 0 EXPORT_NAME tasks)
 
 # Beside the package of the other libraries, in files of its own: a program of tasks needs none of theirs.

@@ -3,6 +3,7 @@
 file(GLOB symmetric_sources CONFIGURE_DEPENDS symmetric/*_test.cpp)
 add_executable(symmetric_tests system/main.cpp support/kept_queues.cpp support/no_tuner.cpp support/stacks.cpp ${symmetric_sources})
 target_include_directories(symmetric_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/system)
+causeway_precompile(symmetric_tests ${test_headers})
 target_link_libraries(symmetric_tests PRIVATE causeway_flags Causeway::causeway GTest::gmock GTest::gtest Threads::Threads)
 foreach(runtime ${runtimes})
   foreach(ranks 1 2 4)

@@ -6,6 +6,7 @@ endif()
 
 file(GLOB tasks_sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*_test.cpp)
 add_executable(tasks_tests ${tasks_sources})
+causeway_precompile(tasks_tests ${test_headers})
 target_include_directories(tasks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
 target_include_directories(tasks_tests SYSTEM PRIVATE ${CAUSEWAY_HWLOC_HEADERS})
 target_link_libraries(tasks_tests PRIVATE causeway_flags causeway_task_parts Causeway::tasks ${CAUSEWAY_HWLOC_LIBRARY}
