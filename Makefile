@@ -7,11 +7,10 @@ RUNTIME ?= pocl
 # Groups of scripts/setup.sh that `make setup` installs.
 SETUP ?= build
 # Those that the tests need; without those behind "test" the tests of those are skipped.
-TEST_SETUP ?= build test intel python site browser compilers tasks nodes lint
-
-# Of `make test`: all but what is slow and repeats others.
+TEST_SETUP ?= build test intel python site browser compilers tasks nodes lint sanitize
+# Of `make suite`: all but what is slow and repeats others.
 TESTS ?= -LE repeat
-# Of `make tidy`: all sources, or for example `--newest 24`.
+# Of `make tidy`: nothing for all sources, or for example `--newest 24`.
 TIDY ?=
 
 run := scripts/run_with.sh $(RUNTIME)
@@ -19,14 +18,14 @@ run := scripts/run_with.sh $(RUNTIME)
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test test-all ci sanitized demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
-	@echo 'make test        build and run the whole test suite'
-	@echo 'make test-all    the same, with tests that are slow and repeat others'
-	@echo 'make ci          test, sanitized, and tidy of the sources changed last, in one; .ci/run runs the first'
+	@echo 'make test        what a change has to pass: both compilers, the suite, sanitized tests, clang-tidy; 40 minutes on two cores'
+	@echo 'make test-all    the same of everything: repeats, the suite under each sanitizer and with MPICH, all sources; hours'
+	@echo 'make suite       of that only the build by g++ and the suite'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
@@ -41,7 +40,7 @@ help:
 	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, test-all, ci, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:
@@ -60,27 +59,23 @@ quick:
 	@scripts/build.sh release tests
 	@scripts/test.sh build/release -L quick
 
+# What a change has to pass, and what continuous integration runs: two compilers, tests, sanitizers and clang-tidy.
 test:
-	@scripts/stage.sh set-up scripts/setup.sh $(TEST_SETUP)
-	@scripts/stage.sh build scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
-	@scripts/stage.sh tests scripts/test.sh build/release $(TESTS)
+	@TEST_SETUP="$(TEST_SETUP)" TIDY="$(or $(TIDY),--newest 24 --minutes 3)" scripts/stages.sh
 
-# What a change should pass; continuous integration runs the test stage. All stages run, so that one run says all that is wrong.
-ci:
-	@failed=; \
-	$(MAKE) --no-print-directory sanitized || failed="$$failed sanitized"; \
-	$(MAKE) --no-print-directory test || failed="$$failed test"; \
-	$(MAKE) --no-print-directory tidy TIDY='--newest 24' || failed="$$failed tidy"; \
-	[ -z "$$failed" ] || { echo "failed:$$failed"; exit 1; }
+test-all:
+	@TEST_SETUP="$(TEST_SETUP) mpich" scripts/stages.sh all
+
+suite:
+	@scripts/setup.sh $(TEST_SETUP)
+	@scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
+	@scripts/test.sh build/release $(TESTS)
 
 # Clang and the sanitizers in one build: a second compiler and what it finds at run time.
 sanitized:
-	@scripts/setup.sh build test sanitize
-	@TARGET=sanitized scripts/stage.sh 'build by Clang, sanitized' scripts/build.sh clang tests
-	@scripts/stage.sh 'sanitized tests' scripts/test.sh build/clang -L sanitized
-
-test-all:
-	@$(MAKE) --no-print-directory test TESTS=
+	@scripts/setup.sh build test compilers tasks sanitize
+	@TARGET=sanitized scripts/build.sh clang tests
+	@scripts/test.sh build/clang -L sanitized
 
 demo: setup
 	@TARGET=demo scripts/build.sh release no-tests
@@ -115,7 +110,7 @@ check-format:
 	@scripts/format.sh --check
 
 tidy:
-	@scripts/stage.sh tidy scripts/tidy.sh $(TIDY)
+	@scripts/tidy.sh $(TIDY)
 
 clean:
 	rm -rf build

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
 # Runs clang-tidy 19 with .clang-tidy over sources that build/release compiles, and prints findings by kind. Fails if there are any.
-# Usage: tidy.sh [--newest COUNT] [FILE]...
+# Usage: tidy.sh [--newest COUNT] [--minutes MINUTES] [FILE]...
 # Without files: all of src/, tools/ and compiler/. --newest: the COUNT of those that were changed last, which takes a few seconds each.
+# --minutes: no more are begun after that time, and those left out are named.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -21,8 +22,16 @@ compiled() { # those of standard input that build/release compiles
         ! grep -q "\"file\": \"$PWD/$file\"" "$commands" || echo "$file"
     done
 }
-if [ "${1-}" = --newest ]; then
-    count=$2
+count=
+minutes=600
+while [ $# -gt 0 ]; do
+    case $1 in
+    --newest) count=$2; shift 2 ;;
+    --minutes) minutes=$2; shift 2 ;;
+    *) break ;;
+    esac
+done
+if [ -n "$count" ]; then
     mapfile -t files < <(git log --format= --name-only -n 400 --diff-filter=d -- 'src/*.cpp' 'tools/*.cpp' 'compiler/*.cpp' | awk 'NF && !seen[$0]++' |
         compiled | head -n "$count" || true)
 elif [ $# -gt 0 ]; then
@@ -35,15 +44,24 @@ fi
     exit 77
 }
 
+# Without what g++ precompiled, which Clang cannot read.
+commands_for_clang=$(mktemp -d)
+trap 'rm -rf "$commands_for_clang"' EXIT
+sed 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' "$commands" >"$commands_for_clang/compile_commands.json"
+
 # Warnings that g++ alone knows are in its command lines. It fails of itself only where a source does not compile.
 status=0
-said=$(printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" "$tidy" -quiet -p build/release \
-    --extra-arg=-Wno-unknown-warning-option 2>&1) || status=$?
+export tidy commands_for_clang deadline=$(($(date +%s) + minutes * 60))
+# shellcheck disable=SC2016
+said=$(printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c '
+    [ "$(date +%s)" -lt "$deadline" ] || { echo "tidy: no time left for $1"; exit 0; }
+    exec "$tidy" -quiet -p "$commands_for_clang" --extra-arg=-Wno-unknown-warning-option "$1"' tidy 2>&1) || status=$?
 said=${said//"$PWD/"/}
 # A header's findings come with each source that includes it.
 found=$(grep -E '^[^ ]+:[0-9]+:[0-9]+: (warning|error): .*\[[-a-zA-Z0-9.,]+\]$' <<<"$said" | sort -u || true)
 if [ -z "$found" ] && [ "$status" -eq 0 ]; then
-    echo "tidy: ${#files[@]} sources, nothing found"
+    left_out=$(grep '^tidy: no time left' <<<"$said" | tee /dev/stderr | wc -l || true)
+    echo "tidy: $((${#files[@]} - left_out)) sources, nothing found"
     exit 0
 elif [ -z "$found" ]; then
     printf '%s\n' "$said"
