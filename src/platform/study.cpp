@@ -154,7 +154,10 @@ void study::enqueued(api_call which, const command_shape& shape, _cl_event& even
         auto& of = row_of(which, shape);
         const bool is_first = of.count == 0;
         ++of.count;
-        if (shape.blocks) ++of.blocking;
+        if (shape.blocks) {
+            ++of.blocking;
+            if (m_first_thread.load(std::memory_order_relaxed) == this_thread()) of.blocked += end - begin;
+        }
         if (shape.waits != 0) ++of.waited;
         of.bytes_read += bytes.first;
         of.bytes_written += bytes.second;
@@ -259,6 +262,7 @@ std::string study::report() const {
                             {"bytes_read", of.bytes_read},
                             {"bytes_written", of.bytes_written},
                             {"in_call", seconds(of.in_call)},
+                            {"blocked", seconds(of.blocked)},
                             {"to_start", seconds(of.to_start)},
                             {"seconds", seconds(of.total)},
                             {"shortest", of.timed == 0 ? 0 : seconds(of.shortest)},

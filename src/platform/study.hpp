@@ -38,7 +38,7 @@ class study final : public observer {
         cl_uint dimensions = 0;
         std::array<size_t, 3> global{}, local{};
         std::uint64_t count = 0, blocking = 0, waited = 0, timed = 0, failed = 0, bytes_read = 0, bytes_written = 0;
-        time in_call{}, to_start{}, total{}, shortest = time::max(), longest{};
+        time in_call{}, blocked{}, to_start{}, total{}, shortest = time::max(), longest{};
         time first_in_call{}, first_to_start{}, first{}; ///< of the first command
     };
     using row_key = std::tuple<api_call, std::string, const _cl_device_id*, cl_uint, std::array<size_t, 3>,

@@ -53,17 +53,22 @@ int main() {
     const std::array<size_t, 2> global{64, 16}, local{8, 4};
     cl_event first = nullptr, second = nullptr;
     check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), local.data(), 1, &go, &first), "launch");
+    std::vector<int> result(values.size());
+    const auto read = [&] {
+        check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, result.size() * sizeof(int), result.data(), 0, nullptr,
+                                  nullptr),
+              "read");
+    };
     std::thread other([&] {
         check(clEnqueueNDRangeKernel(queue, kernel, 2, nullptr, global.data(), local.data(), 1, &first, &second),
               "launch");
         check(clSetUserEventStatus(go, CL_COMPLETE), "clSetUserEventStatus");
+        check(clWaitForEvents(1, &second), "clWaitForEvents");
+        read();
     });
     other.join();
     check(clWaitForEvents(1, &second), "clWaitForEvents");
-    std::vector<int> result(values.size());
-    check(
-        clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, result.size() * sizeof(int), result.data(), 0, nullptr, nullptr),
-        "read");
+    read();
     for (const int each : result)
         if (each != 9) return 1;
     if (const auto child = fork(); child == 0)

@@ -134,16 +134,6 @@ double sum_of(const json& rows, const char* what) {
     return sum;
 }
 
-/// Time of the first thread in blocking commands: they wait for the device, or copy.
-double in_blocking_commands(const json& commands) {
-    double sum = 0;
-    for (const auto& each : commands)
-        if (each.at("blocking").get<std::uint64_t>() != 0)
-            sum += each.at("in_call").get<double>() *
-                   ratio(each.at("blocking").get<double>(), each.at("count").get<double>());
-    return sum;
-}
-
 } // namespace
 
 std::vector<json> read_processes(const fs::path& folder) {
@@ -175,7 +165,7 @@ json digest(const json& process, const lifetime& of, bool alone, const bandwidth
         const auto time = call.at("seconds").get<double>();
         (compiles(name) ? compilation : waits(name) ? waits_alone : other_calls) += time;
     }
-    const auto blocked = std::min(in_blocking_commands(commands), other_calls);
+    const auto blocked = std::min(sum_of(commands, "blocked"), other_calls); // they wait for the device, or copy
     const auto in_calls = compilation + waits_alone + other_calls;
     auto kernels = by_kernel(commands, machine);
     auto copies = by_copy(commands, machine);
