@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, `image` reads
 an image through a sampler, `parts` has two parts of one buffer, `says` prints what
-looks like an answer, and `waits` never ends in groups of other sizes."""
+looks like an answer, `waits` never ends in groups of other sizes, and `again` writes what is there already, to half of its buffer."""
 import sys
 
 import numpy
@@ -26,6 +26,7 @@ __kernel void waits(__global const float* from, __global volatile float* to) {
     if (get_local_size(0) != 16) while (from[1] > 0) to[get_global_id(0)] = 0;
     to[get_global_id(0)] = from[get_global_id(0)] + 1;
 }
+__kernel void again(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)]; }
 __kernel void parts(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 __kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));
@@ -42,6 +43,9 @@ for name in sys.argv[1:]:
         half = values.nbytes // 2
         both = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=values)
         kernel(queue, (values.size // 2,), None, both[:half], both[half:])
+    elif name == "again":
+        same = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=values)
+        kernel(queue, (values.size // 2,), None, source, same)
     else:
         kernel(queue, values.shape, (16,), source, target)
 queue.finish()

@@ -95,6 +95,9 @@ def test_cpp(given):
     launches = next(each for each in category(process, "enqueued commands")["functions"]
                     if each["function"] == "clEnqueueNDRangeKernel")
     assert launches["count"] == 2 and launches["seconds"] > 0 and launches["seconds_in_other_threads"] > 0
+    reads = next(each for each in category(process, "enqueued commands")["functions"] if each["function"] == "clEnqueueReadBuffer")
+    blocking = next(part["seconds"] for part in process["parts"] if part["part"] == "blocking commands")
+    assert reads["count"] == 2 and abs(blocking - reads["seconds"]) < 1e-6, (blocking, reads)
     assert process["devices"][0]["compute_units"] > 0
 
 
@@ -269,6 +272,12 @@ def test_parts(given):
     launches, _ = odd(given, "parts")
     launch = launches["parts"]
     assert launch["reference"]["intact"] and launch["reference"]["changed"] == 1 and launch["sizes_wrong"] == 0, launch
+
+
+def test_again(given):
+    """A launch that writes what is there already, to a part of a buffer, is seen to write."""
+    launches, _ = odd(given, "again", options=("--budget", "1s"))
+    assert (launches["again"]["reference"]["changed"], launches["again"]["reference"]["disturbed"]) == (0, 1), launches
 
 
 def test_printing(given):
