@@ -145,7 +145,11 @@ CAUSEWAY_EXPORT void* causeway_symmetric_pointer(const void* address, int pe);
  * an offset beyond its end. */
 CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 
-/* Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. */
+/*
+ * Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. If `pe` is this PE, a
+ * target that overlaps the source is refused with CL_MEM_COPY_OVERLAP, unless both are the same; so it is for gets and
+ * boxes.
+ */
 CAUSEWAY_EXPORT cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                     void* target, int pe, cl_uint num_events_in_wait_list,
                                     const cl_event* event_wait_list, cl_event* event);
@@ -264,7 +268,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool 
 
 /*
  * The same operations from host code, without a queue; they return when they are complete. The host's side is ordinary
- * memory, or this PE's own heap. Only fences and quiets order such a put or get with commands.
+ * memory, or this PE's own heap, where source and target may overlap. Only fences and quiets order such a put or get
+ * with commands.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void* target, const void* source, size_t size, int pe);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int pe);

@@ -8,6 +8,8 @@
 #include "runtime/guard.hpp"
 #include "runtime/runtime.hpp"
 
+#include <array>
+#include <cstdint>
 #include <string>
 
 using namespace causeway;
@@ -130,6 +132,54 @@ struct signal_arguments {
     cl_signal_operation operation;
 };
 
+/// Rows of a box in memory, by ascending address; a range is one row.
+struct rows {
+    std::uintptr_t first;
+    std::array<size_t, 3> region;
+    size_t row_pitch, slice_pitch;
+
+    [[nodiscard]] std::uintptr_t begin_of(size_t row) const {
+        return first + row % region[1] * row_pitch + row / region[1] * slice_pitch;
+    }
+    bool operator==(const rows&) const = default;
+};
+
+std::uintptr_t number_of(const void* address) { return reinterpret_cast<std::uintptr_t>(address); }
+
+rows range_at(std::uintptr_t first, size_t size) { return {first, {size, 1, 1}, 0, 0}; }
+
+rows box_at(std::uintptr_t base, const endpoints::box& shape) {
+    return {base + shape.origin[0] + shape.origin[1] * shape.row_pitch + shape.origin[2] * shape.slice_pitch,
+            shape.region, shape.row_pitch, shape.slice_pitch};
+}
+
+bool overlap(const rows& a, const rows& b) {
+    const auto count = a.region[1] * a.region[2], width = a.region[0];
+    for (size_t i = 0, k = 0; i < count && k < count;) {
+        const auto x = a.begin_of(i), y = b.begin_of(k);
+        if (x + width <= y) {
+            ++i;
+        } else if (y + width <= x) {
+            ++k;
+        } else {
+            return width != 0;
+        }
+    }
+    return false;
+}
+
+/// Bytes of this PE's heap go to other bytes of it in blocks, in any order. Bytes that stay where they are do no harm.
+void refuse_overlap(const symmetric_heap& heap, int pe, cl_mem buffer, rows here, const rows& there) {
+    if (pe != heap.memory()->pe()) return;
+    const auto* const first = heap.address_of(buffer, 0);
+    if (first == nullptr) return;
+    here.first += number_of(first);
+    if (here != there && overlap(here, there))
+        throw transfer_error(CL_MEM_COPY_OVERLAP,
+                             "source and target overlap: both are in the symmetric heap of this PE, " +
+                                 std::to_string(pe));
+}
+
 cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                    size_t size, void* target, std::optional<signal_arguments> signal, int pe,
                    const event_arguments& events) {
@@ -139,6 +189,7 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         check_range(location, offset, size);
         const endpoints::heap_location where{pe, checked.heap->locate(target, size, "the target")};
         checked.heap->require_pe(pe);
+        refuse_overlap(*checked.heap, pe, buffer, range_at(offset, size), range_at(number_of(target), size));
         std::optional<endpoints::heap_signal> then;
         if (signal) then = check_signal(*checked.heap, signal->word, signal->value, signal->operation);
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
@@ -160,6 +211,7 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         const auto base = checked.heap->locate(address, 0, puts ? "the target" : "the source");
         const auto other = check_box(checked.heap->bytes_from(base), "the allocation in the symmetric heap", there);
         checked.heap->require_pe(pe);
+        refuse_overlap(*checked.heap, pe, buffer, box_at(0, shape), box_at(number_of(address), other));
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(location, puts ? host_access::read : host_access::write);
         const auto first = base + other.origin[0] + other.origin[1] * other.row_pitch +
@@ -210,6 +262,7 @@ cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bool blocking, siz
         check_range(location, offset, size);
         const endpoints::heap_location where{pe, checked.heap->locate(source, size, "the source")};
         checked.heap->require_pe(pe);
+        refuse_overlap(*checked.heap, pe, buffer, range_at(offset, size), range_at(number_of(source), size));
         check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
         check_access(location, host_access::write);
         auto target = endpoints::make_range_endpoint(runtime::instance().devices(), std::move(location), offset);

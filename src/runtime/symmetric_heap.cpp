@@ -434,6 +434,10 @@ void symmetric_heap::put_from(std::byte* memory, const endpoints::heap_location&
     const auto own = own_part(memory, bytes); // refuses what has been freed
     if (may_be_done_at_once()) {
         endpoints::put_now(*m_heap, memory, where, bytes, then);
+    } else if (overlaps_itself(memory, where, bytes)) {
+        std::vector<std::byte> copy(bytes);
+        run(get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
+        run(put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
     } else if (!own) {
         run(put(endpoints::make_host_endpoint(memory), where, bytes, then));
     } else if (keeps_words(*own, bytes)) {
@@ -449,6 +453,10 @@ void symmetric_heap::get_to(std::byte* memory, const endpoints::heap_location& w
     const auto own = own_part(memory, bytes); // refuses what has been freed
     if (may_be_done_at_once()) {
         endpoints::get_now(*m_heap, memory, where, bytes);
+    } else if (overlaps_itself(memory, where, bytes)) {
+        std::vector<std::byte> copy(bytes);
+        run(get(endpoints::make_host_endpoint(copy.data()), where, bytes));
+        run(put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
     } else if (!own) {
         run(get(endpoints::make_host_endpoint(memory), where, bytes));
     } else if (keeps_words(*own, bytes)) {
@@ -470,6 +478,13 @@ std::uint64_t symmetric_heap::carry_out(const endpoints::heap_atomic& what) cons
 void symmetric_heap::wait_for(const endpoints::awaited_word& what) const {
     if (may_be_done_at_once() && endpoints::holds(what, m_heap->at(m_heap->pe(), what.offset))) return;
     run(one_flow(wait(what), endpoints::make_empty_endpoint("host"), 0));
+}
+
+bool symmetric_heap::overlaps_itself(const std::byte* memory, const endpoints::heap_location& where,
+                                     std::size_t bytes) const {
+    const auto here = offset_of(memory); // of other memory far away from all offsets
+    return where.pe == m_heap->pe() && bytes != 0 && here < m_heap->bytes() && here < where.offset + bytes &&
+           where.offset < here + bytes;
 }
 
 std::optional<std::size_t> symmetric_heap::own_part(const std::byte* memory, std::size_t bytes) const {

@@ -17,6 +17,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -115,6 +116,13 @@ class symmetric_heap {
     [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
     /// Where in the heap `memory` is, if the host does not reach it there.
     [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;
+    /// The offset in the heap, or more than any, of memory that is not there.
+    [[nodiscard]] std::size_t offset_of(const std::byte* memory) const {
+        return reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(m_base);
+    }
+    /// Whether `memory` is in the own heap and overlaps `where`, so that blocks of it would be overwritten.
+    [[nodiscard]] bool overlaps_itself(const std::byte* memory, const endpoints::heap_location& where,
+                                       std::size_t bytes) const;
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
     /// Whether the calling thread may work in shared memory itself, without the engine, in a tenth of the time or less.
     /// Sometimes false, so that the engine notices a dead PE; always false while a timeline is recorded.

@@ -157,6 +157,57 @@ TEST_F(put_signal, may_come_from_the_heap_itself) {
     ASSERT_EQ(clFinish(on.get()), CL_SUCCESS);
 }
 
+TEST_F(put_signal, refuses_ranges_of_the_own_heap_that_overlap) {
+    constexpr std::size_t size = 1000;
+    auto* const memory = allocate<unsigned char>(2 * size);
+    const queue on = make_queue(order::in_order);
+    std::size_t offset = 0;
+    cl_mem heap = causeway_symmetric_buffer(memory, &offset, nullptr);
+    const auto put = [&](std::size_t to, int pe) {
+        return clEnqueuePut(on.get(), heap, CL_TRUE, offset, size, memory + to, pe, 0, nullptr, nullptr);
+    };
+    const auto get = [&](std::size_t from, int pe) {
+        return clEnqueueGet(on.get(), heap, CL_TRUE, offset, size, memory + from, pe, 0, nullptr, nullptr);
+    };
+    for (const std::size_t by : {std::size_t{1}, size - 1}) {
+        EXPECT_EQ(put(by, me), CL_MEM_COPY_OVERLAP);
+        EXPECT_NE(std::string(causeway_error_last_message()).find("overlap"), std::string::npos);
+        EXPECT_EQ(get(by, me), CL_MEM_COPY_OVERLAP);
+    }
+    EXPECT_EQ(put(0, me), CL_SUCCESS) << "onto itself: " << causeway_error_last_message();
+    EXPECT_EQ(put(size, me), CL_SUCCESS) << "beside it: " << causeway_error_last_message();
+    EXPECT_EQ(get(size, me), CL_SUCCESS) << causeway_error_last_message();
+    // Rows of 10 by 20, put between their like, and onto some of them.
+    const auto put_rows = [&](std::size_t to) {
+        return clEnqueuePutStrided(on.get(), heap, CL_TRUE, offset, 20, memory + to, 20, 10, 20, me, 0, nullptr,
+                                   nullptr);
+    };
+    EXPECT_EQ(put_rows(10), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(put_rows(0), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(put_rows(11), CL_MEM_COPY_OVERLAP);
+    EXPECT_EQ(put_rows(20), CL_MEM_COPY_OVERLAP);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    if (next != me) {
+        EXPECT_EQ(put(1, next), CL_SUCCESS) << causeway_error_last_message();
+    }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
+TEST_F(put_signal, moves_like_memmove_within_the_own_heap_by_calls) {
+    constexpr std::size_t size = (std::size_t{3} << 20) + 5, by = 100003;
+    auto* const memory = allocate<unsigned char>(size + by);
+    const auto sent = pattern(me, 4, size);
+    for (const bool puts : {true, false})
+        for (const bool up : {true, false}) {
+            auto *const from = memory + (up ? 0 : by), *const to = memory + (up ? by : 0);
+            ASSERT_EQ(causeway_symmetric_put(from, sent.data(), size, me), CL_SUCCESS);
+            const auto code = puts ? causeway_symmetric_put(to, from, size, me)
+                                   : causeway_symmetric_get(to, from, size, me);
+            ASSERT_EQ(code, CL_SUCCESS) << causeway_error_last_message();
+            EXPECT_TRUE(same(contents(to, size), sent));
+        }
+}
+
 TEST_F(put_signal, moves_nothing_and_still_signals) {
     auto* const signal = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::in_order);
