@@ -31,10 +31,14 @@ struct label {
 
 std::size_t whole_pages(std::size_t bytes) { return (bytes + page - 1) / page * page; }
 
-/// With all its pages: else whoever copies meets a fault at each of them, 64 in a block of 256 KiB, which takes ten
-/// times as long then.
+/// With all its pages, if it has them: else whoever copies meets a fault at each of them, 64 in a block of 256 KiB,
+/// which takes ten times as long then.
 std::byte* map(int descriptor, std::size_t bytes) {
-    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, descriptor, 0);
+    constexpr std::size_t block = 512; // of st_blocks
+    struct stat facts{};
+    const bool has_all = ::fstat(descriptor, &facts) == 0 && static_cast<std::size_t>(facts.st_blocks) * block >= bytes;
+    void* const memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | (has_all ? MAP_POPULATE : 0),
+                                descriptor, 0);
     return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
@@ -63,11 +67,17 @@ std::uint64_t new_key() {
 
 } // namespace
 
-std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
+std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) { return make(bytes, pages::all); }
+std::unique_ptr<shared_segment> shared_segment::reserve(std::size_t bytes) { return make(bytes, pages::none); }
+
+std::unique_ptr<shared_segment> shared_segment::make(std::size_t bytes, pages at_once) {
     const auto size = whole_pages(bytes);
+    const auto in_file = static_cast<off_t>(size + page);
     descriptor made(make_memory_file());
-    // All pages at once: one that the node had no memory for later would end the process (SIGBUS).
-    if (made.get() < 0 || ::fallocate(made.get(), 0, 0, static_cast<off_t>(size + page)) != 0) refuse(bytes);
+    // One that the node had no memory for later would end the process.
+    if (made.get() < 0 ||
+        (at_once == pages::all ? ::fallocate(made.get(), 0, 0, in_file) : ::ftruncate(made.get(), in_file)) != 0)
+        refuse(bytes);
     const label mark{.key = new_key()};
     if (::pwrite(made.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) refuse(bytes);
     if (::fcntl(made.get(), F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) != 0) refuse(bytes);
@@ -77,6 +87,10 @@ std::unique_ptr<shared_segment> shared_segment::create(std::size_t bytes) {
         new shared_segment({static_cast<std::int32_t>(::getpid()), made.get(), mark.key, size}, memory));
     segment->m_descriptor = std::move(made);
     return segment;
+}
+
+void shared_segment::commit(std::size_t offset, std::size_t bytes) {
+    if (::fallocate(m_descriptor.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) refuse(bytes);
 }
 
 std::unique_ptr<shared_segment> shared_segment::open(const segment_address& where) noexcept {

@@ -23,8 +23,13 @@ struct segment_address {
 /// leads to SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
 class shared_segment {
   public:
-    /// Throws transfer_error.
+    /// With all its pages. Throws transfer_error.
     [[nodiscard]] static std::unique_ptr<shared_segment> create(std::size_t bytes);
+    /// Without pages, which come with commit(), or when they are touched: then as the process's own memory does, so
+    /// that a node that has none left ends a process. Throws transfer_error if the node would never have so much.
+    [[nodiscard]] static std::unique_ptr<shared_segment> reserve(std::size_t bytes);
+    /// Makes pages of the segment that this process has made. Throws transfer_error.
+    void commit(std::size_t offset, std::size_t bytes);
     /// The segment of another process, or null if that process or its memory cannot be reached from here.
     [[nodiscard]] static std::unique_ptr<shared_segment> open(const segment_address& where) noexcept;
     ~shared_segment();
@@ -36,6 +41,8 @@ class shared_segment {
     [[nodiscard]] const segment_address& address() const { return m_address; }
 
   private:
+    enum class pages { all, none };
+    [[nodiscard]] static std::unique_ptr<shared_segment> make(std::size_t bytes, pages at_once);
     shared_segment(const segment_address& address, std::byte* memory) : m_address(address), m_memory(memory) {}
 
     segment_address m_address;

@@ -46,6 +46,24 @@ TEST(shared_segment, has_all_its_pages_from_its_start) {
     close(zeros);
 }
 
+TEST(shared_segment, that_is_reserved_has_pages_where_they_are_committed) {
+    constexpr std::size_t bytes = 64 << 20, committed = 1 << 20;
+    const auto own = shared_segment::reserve(bytes);
+    const auto found = shared_segment::open(own->address());
+    ASSERT_NE(found, nullptr);
+    const auto bytes_there = [&] {
+        struct stat facts{};
+        EXPECT_EQ(fstat(own->address().descriptor, &facts), 0);
+        return static_cast<std::size_t>(facts.st_blocks) * 512;
+    };
+    EXPECT_LE(bytes_there(), std::size_t{1} << 16);
+    own->commit(4096, committed);
+    EXPECT_GE(bytes_there(), committed);
+    EXPECT_LT(bytes_there(), 2 * committed);
+    found->memory()[bytes - 1] = std::byte{7}; // touched without
+    EXPECT_EQ(own->memory()[bytes - 1], std::byte{7});
+}
+
 TEST(shared_segment, of_another_process_is_found_while_that_lives_and_stays_while_it_is_mapped) {
     int ready[2], over[2];
     ASSERT_EQ(pipe(ready), 0);
