@@ -93,7 +93,7 @@ shared_globals& share_globals() {
     const auto where = globals_of_program();
     if (where.end <= where.first) return the_globals;
     shared_globals made{where.first, where.end - where.first, nullptr};
-    made.memory = comm::shared_segment::create(made.bytes);
+    made.memory = comm::shared_segment::reserve(made.bytes);
     copy(reinterpret_cast<std::uint64_t*>(made.memory->memory()), made.first, made.bytes);
     if (!move(made.memory->memory(), made))
         throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno),

@@ -249,6 +249,7 @@ class job {
 
     job();
     void share(part& what, const comm::shared_segment& own);
+    void commit_heap(const char* call, std::size_t end);
     void report() const;
     static void finish_at_exit(int status, void*);
     void end_device();
@@ -282,6 +283,8 @@ class job {
     const std::chrono::seconds m_patience;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
     part m_heap, m_globals, m_control, m_device_part;
+    comm::shared_segment* m_own_heap = nullptr; // stays mapped as long as the process
+    std::size_t m_committed_bytes = 0; // of the heap, from its start: they have pages
     std::unique_ptr<device_heap> m_device;
     std::uintptr_t m_distant_first = 0;
     std::size_t m_distant_bytes = 0;

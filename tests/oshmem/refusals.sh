@@ -34,6 +34,10 @@ status=$?
 expect all_err "$2" "$options" "the last words"
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }
+# More memory than the node has: at the start, and when it is asked for.
+SHMEM_SYMMETRIC_SIZE=900T expect "" "$2" "$options" "causeway: shmem_init: making 900 TiB of memory that processes share\|Cannot allocate memory"
+most=$(awk '/^MemTotal:/ { print int($2 / 1024 * 0.9) }' /proc/meminfo)
+SHMEM_SYMMETRIC_SIZE=${most}M expect memory "$2" "$options" "shmem_malloc: PEs of this node ask for .* each and are 2, but it has no more than\|Cannot allocate memory"
 # The older name of the variable, and the newer one, which counts.
 for newer in "" 2M; do
     SHMEM_INFO=1 SMA_SYMMETRIC_SIZE=1M SHMEM_SYMMETRIC_SIZE=$newer timeout 30 $2 $options -n 1 "$folder/program" "" >"$folder/output" 2>&1

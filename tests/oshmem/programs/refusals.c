@@ -17,6 +17,7 @@ int main(int count, char** words) {
     if (strcmp(what, "local") == 0) shmem_long_p(&local, 1, 0);
     if (strcmp(what, "pe") == 0) shmem_long_p(shmem_malloc(8), 1, 17);
     if (strcmp(what, "set") == 0) shmem_long_max_to_all(&number, &number, 1, 0, 0, 4, NULL, NULL);
+    if (strcmp(what, "memory") == 0) (void)shmem_malloc(((size_t)atol(getenv("SHMEM_SYMMETRIC_SIZE")) - 1) << 20);
     if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0) shmem_global_exit(7);
     if (strcmp(what, "error") == 0 && shmem_my_pe() == 1) {
         printf("PE 1 gives up\n");
