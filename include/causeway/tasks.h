@@ -55,8 +55,8 @@ CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution 
  * larger ones ask for them. */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
-/* A distribution of the program: returns the node of each unit, taken modulo `nodes`. It is called from any thread
- * while the memory lives, must always answer the same, and must not throw. */
+/* A distribution of the program: returns the node of each unit, taken modulo `nodes`. It is called within
+ * causeway_malloc_placed() alone, perhaps several times for a unit, must always answer the same, and must not throw. */
 typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t units, unsigned nodes);
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
                                                    void* user);
@@ -66,7 +66,7 @@ CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, ca
 CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
 /* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call.
- * Do not ask, nor name the address in a task's region, while another thread frees that memory. */
+ * Of memory that another thread frees meanwhile it is the node or -1. */
 CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 
 /* Nodes that this process may use; 0, with the cause in causeway_tasks_last_error(), if there is no memory. */

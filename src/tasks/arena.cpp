@@ -136,7 +136,7 @@ bool arena::bind(const layout& made, distribution asked) {
 }
 
 bool arena::release(void* address) {
-    layout removed;
+    extent removed;
     const auto begin = reinterpret_cast<std::uintptr_t>(address);
     if (!m_map.remove(begin, removed)) {
         if (begin - m_begin >= m_bytes) return false;

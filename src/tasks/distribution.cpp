@@ -14,24 +14,18 @@ std::optional<distribution> distribution_of(std::string_view word) {
     return std::nullopt;
 }
 
-void layout::count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const {
-    if (how != distribution::fine && how != distribution::plugin) {
+void extent::count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const {
+    if (how != distribution::fine) {
         counts[node] += size;
         return;
     }
-    const auto end = from + size;
-    if (how == distribution::fine) {
-        // Whole rounds give each node the same; what is left is less than one round.
-        const auto round = unit * nodes;
-        const auto rounds = size / round;
-        for (unsigned each = 0; rounds != 0 && each < nodes; ++each) counts[each] += rounds * unit;
-        from += rounds * round;
-    }
+    // Whole rounds give each node the same; what is left is less than one round.
+    const auto end = from + size, round = unit * nodes, rounds = size / round;
+    for (unsigned each = 0; rounds != 0 && each < nodes; ++each) counts[each] += rounds * unit;
+    from += rounds * round;
     while (from < end) {
-        const auto next = std::min<std::uintptr_t>(
-            end, (how == distribution::fine ? from / unit + 1 : (from - begin) / unit + 1) * unit +
-                     (how == distribution::fine ? 0 : begin));
-        counts[node_of(from)] += next - from;
+        const auto next = std::min<std::uintptr_t>(end, (from / unit + 1) * unit);
+        counts[from / unit % nodes] += next - from;
         from = next;
     }
 }

@@ -24,14 +24,21 @@ enum class distribution : std::uint8_t {
 /// The program's own distribution: returns the node of a unit. Must be a pure function.
 using unit_placement = std::function<unsigned(std::uint64_t unit, std::uint64_t units, unsigned nodes)>;
 
-/// Where the bytes of one allocation are. Nodes are indices into machine::nodes.
-struct layout {
+/// The bytes of one allocation. Nodes are indices into machine::nodes.
+struct extent {
     std::uintptr_t begin = 0;
     std::uint64_t bytes = 0; ///< in whole units
     std::uint64_t unit = 0;
     distribution how = distribution::standard;
-    unsigned nodes = 1;   ///< nodes that it is spread over
-    unsigned node = 0;    ///< the node of all bytes (coarse, local)
+    unsigned nodes = 1; ///< nodes that it is spread over
+    unsigned node = 0;  ///< the node of all bytes (coarse, local)
+
+    /// Adds to counts[node] the bytes of [from, from + size) on each node; the range lies within. Not for plugins.
+    void count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const;
+};
+
+/// An extent, and where its bytes are.
+struct layout : extent {
     unit_placement place; ///< for distribution::plugin
 
     /// For `fine`, units count from address 0, as in the kernel's interleaving.
@@ -40,8 +47,6 @@ struct layout {
         if (how == distribution::plugin) return place((address - begin) / unit, bytes / unit, nodes);
         return node;
     }
-    /// Adds to counts[node] the bytes of [from, from + size) on each node; the range lies within the layout.
-    void count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const;
 };
 
 } // namespace causeway::tasks

@@ -24,14 +24,15 @@ struct footprint {
         bytes = coarse_bytes = most_used_bytes = 0;
         most_used_node = -1;
         for (const auto& each : regions) {
-            const auto* known = addresses.find(each.begin);
-            if (known && (known->how == distribution::coarse || known->how == distribution::local) &&
-                each.bytes <= known->begin + known->bytes - each.begin) {
-                bytes_on_node[known->node] += each.bytes;
+            extent known;
+            if (addresses.find(each.begin, known) &&
+                (known.how == distribution::coarse || known.how == distribution::local) &&
+                each.bytes <= known.begin + known.bytes - each.begin) {
+                bytes_on_node[known.node] += each.bytes;
                 bytes += each.bytes;
                 coarse_bytes += each.bytes;
                 if (each.most_used) {
-                    most_used_node = static_cast<int>(known->node);
+                    most_used_node = static_cast<int>(known.node);
                     most_used_bytes = each.bytes;
                 }
             } else {

@@ -8,8 +8,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -265,6 +267,52 @@ TEST_F(several_nodes, threads_allocate_ask_and_free_at_once) {
         });
     for (auto& each : threads) each.join();
     EXPECT_EQ(memory->bytes_in_use(), 0u);
+}
+
+TEST_F(several_nodes, looking_up_calls_nothing_of_the_program) {
+    // A placement, and what it looks at, may be gone in the moment in which another thread frees the memory.
+    unsigned calls = 0;
+    auto* const made = memory->allocate(
+        {20 * 4096, distribution::plugin, 2 * 4096, [&](std::uint64_t unit, std::uint64_t, unsigned nodes) {
+             ++calls;
+             return static_cast<unsigned>((3 * unit) % nodes);
+         }});
+    const auto before = calls;
+    EXPECT_EQ(node_of(made, 7 * 4096), 1); // unit 3
+    EXPECT_EQ(counts(made, 4096, 3 * 4096), (std::vector<std::uint64_t>{4096, 0, 0, 2 * 4096, 0, 0, 0, 0}));
+    EXPECT_EQ(calls, before);
+    memory->release(made);
+}
+
+// To be seen by a sanitizer, too.
+TEST_F(several_nodes, threads_ask_for_memory_that_another_one_frees) {
+    std::atomic<std::uintptr_t> shown{0};
+    std::atomic<bool> over{false};
+    std::vector<std::thread> threads;
+    for (unsigned thread = 0; thread < 2; ++thread)
+        threads.emplace_back([&] {
+            footprint found;
+            while (!over) {
+                const auto address = shown.load();
+                const int node = memory->addresses().node_of(address);
+                if (node < -1 || node >= 8) std::abort();
+                const std::vector<region> regions{{address, 8 * 4096, tasks::access::in, true}};
+                found.measure(memory->addresses(), regions, 8);
+                if (found.bytes > 8 * 4096 || found.most_used_node >= 8) std::abort();
+            }
+        });
+    std::mt19937 random(1);
+    for (int round = 0; round < 3000; ++round) {
+        const auto how = static_cast<distribution>(1 + random() % 4);
+        const std::size_t bytes = 8 * 4096 + random() % 100000;
+        auto nodes = std::make_unique<std::vector<unsigned>>(bytes / 4096 + 1, random() % 8);
+        const auto place = [its = nodes.get()](std::uint64_t unit, std::uint64_t, unsigned) { return its->at(unit); };
+        void* const made = memory->allocate({bytes, how, 0, place});
+        shown = reinterpret_cast<std::uintptr_t>(made);
+        memory->release(made);
+    }
+    over = true;
+    for (auto& each : threads) each.join();
 }
 
 TEST_F(several_nodes, dealing_goes_to_the_cheapest_node_and_round_full_ones) {

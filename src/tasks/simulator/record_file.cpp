@@ -55,12 +55,12 @@ void write_record(const std::string& path, const std::vector<recorded_task>& tas
                   std::span<const unsigned> node_of_worker, std::size_t nodes) {
     std::ostringstream file;
     file << first_line << '\n';
-    std::map<std::uintptr_t, const layout*> allocations;
+    std::map<std::uintptr_t, extent> allocations;
     for (const auto& task : tasks)
         for (const auto& each : task.regions)
-            if (const auto* const known = addresses.find(each.begin)) allocations.emplace(known->begin, known);
+            if (extent known; addresses.find(each.begin, known)) allocations.emplace(known.begin, known);
     for (const auto& [begin, its] : allocations)
-        file << "allocation " << begin << ' ' << its->bytes << ' ' << words[static_cast<std::size_t>(its->how)] << '\n';
+        file << "allocation " << begin << ' ' << its.bytes << ' ' << words[static_cast<std::size_t>(its.how)] << '\n';
     for (const auto& task : tasks) {
         file << "task " << (task.parent == recorded_task::none ? -1 : std::int64_t{task.parent}) << ' ' << task.group
              << ' ' << task.begin << ' ' << task.end << ' ' << task.others << ' ' << task.worker << ' '
