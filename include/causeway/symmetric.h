@@ -110,8 +110,8 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
 
 /*
  * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
- * void. If another PE calls something else or is gone, it fails, but still gives the heap back. PEs that wait for this
- * one are told that it has left.
+ * void. If another PE calls something else or is gone, it fails, but still gives the heap back. What waits for this PE,
+ * and one-sided commands to it that begin later, then fail with CL_TRANSFER_PEER_FAILED.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 

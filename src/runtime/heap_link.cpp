@@ -104,7 +104,7 @@ class linked_endpoint : public transfer::endpoint, protected transfer::waiting_e
         if (m_turn) m_turn->leave(why);
     }
     void turn_came() {
-        if (auto gone = m_heap->trouble_with(m_where.pe, endpoints::heap_waits::now())) {
+        if (auto gone = m_heap->absence_of(m_where.pe, endpoints::heap_waits::now())) {
             finish(gone);
         } else {
             settle_words(heap_message::kind::write_back, [this](const failure& error) { finish(error); });

@@ -423,16 +423,17 @@ void symmetric_heap::clear(void* address, std::size_t bytes) const {
                 std::min(zeros.size(), bytes - done)));
 }
 
-bool symmetric_heap::may_be_done_at_once() const {
+bool symmetric_heap::may_be_done_at_once(int pe) const {
     constexpr unsigned calls_for_a_look = 1024;
     return !m_server && runtime::instance().timeline() == nullptr && !m_heap->order().has_fences() &&
-           !m_heap->has_seen_death() && m_done_at_once.fetch_add(1, std::memory_order_relaxed) % calls_for_a_look != 0;
+           !m_heap->has_seen_death() && !m_heap->has_left(pe) &&
+           m_done_at_once.fetch_add(1, std::memory_order_relaxed) % calls_for_a_look != 0;
 }
 
 void symmetric_heap::put_from(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes,
                               std::optional<endpoints::heap_signal> then) const {
     const auto own = own_part(memory, bytes); // refuses what has been freed
-    if (may_be_done_at_once()) {
+    if (may_be_done_at_once(where.pe)) {
         endpoints::put_now(*m_heap, memory, where, bytes, then);
     } else if (overlaps_itself(memory, where, bytes)) {
         std::vector<std::byte> copy(bytes);
@@ -451,7 +452,7 @@ void symmetric_heap::put_from(std::byte* memory, const endpoints::heap_location&
 
 void symmetric_heap::get_to(std::byte* memory, const endpoints::heap_location& where, std::size_t bytes) const {
     const auto own = own_part(memory, bytes); // refuses what has been freed
-    if (may_be_done_at_once()) {
+    if (may_be_done_at_once(where.pe)) {
         endpoints::get_now(*m_heap, memory, where, bytes);
     } else if (overlaps_itself(memory, where, bytes)) {
         std::vector<std::byte> copy(bytes);
@@ -469,14 +470,14 @@ void symmetric_heap::get_to(std::byte* memory, const endpoints::heap_location& w
 }
 
 std::uint64_t symmetric_heap::carry_out(const endpoints::heap_atomic& what) const {
-    if (may_be_done_at_once()) return endpoints::carry_out(what, m_heap->at(what.pe, what.offset));
+    if (may_be_done_at_once(what.pe)) return endpoints::carry_out(what, m_heap->at(what.pe, what.offset));
     std::uint64_t before = 0;
     run(one_flow(atomic(what), endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&before)), what.bytes));
     return before;
 }
 
 void symmetric_heap::wait_for(const endpoints::awaited_word& what) const {
-    if (may_be_done_at_once() && endpoints::holds(what, m_heap->at(m_heap->pe(), what.offset))) return;
+    if (may_be_done_at_once(m_heap->pe()) && endpoints::holds(what, m_heap->at(m_heap->pe(), what.offset))) return;
     run(one_flow(wait(what), endpoints::make_empty_endpoint("host"), 0));
 }
 

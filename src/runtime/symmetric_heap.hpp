@@ -124,9 +124,10 @@ class symmetric_heap {
     [[nodiscard]] bool overlaps_itself(const std::byte* memory, const endpoints::heap_location& where,
                                        std::size_t bytes) const;
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
-    /// Whether the calling thread may work in shared memory itself, without the engine, in a tenth of the time or less.
-    /// Sometimes false, so that the engine notices a dead PE; always false while a timeline is recorded.
-    [[nodiscard]] bool may_be_done_at_once() const;
+    /// Whether the calling thread may work in the memory of `pe` itself, without the engine, in a tenth of the time or
+    /// less. Sometimes false, so that the engine notices a dead PE; always false if `pe` has left, and while a timeline
+    /// is recorded.
+    [[nodiscard]] bool may_be_done_at_once(int pe) const;
     /// This PE leaves; `all_come`: the others do so now, too.
     void leave(bool all_come) const;
 

@@ -207,6 +207,44 @@ TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach) {
     EXPECT_NE(said.find("an address of the symmetric heap"), std::string::npos) << said;
 }
 
+TEST_F(symmetric_heap, is_closed_to_others_when_its_pe_has_left) {
+    NEEDS_RANKS(2);
+    const int last = all - 1;
+    auto* const words = allocate<std::uint64_t>(16);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    const queue on = make_queue(order::out_of_order);
+    const buffer other = own().make_buffer(128, 0);
+    if (me == last) {
+        EXPECT_TRUE(refused(causeway_symmetric_finalize(), CL_INVALID_OPERATION, "to another one"));
+    } else {
+        EXPECT_EQ(causeway_symmetric_malloc(8), nullptr) << "met the end of the last one";
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me == last) return;
+    const auto said = "PE " + std::to_string(last) + " has left";
+    std::uint64_t word = 1;
+    EXPECT_TRUE(refused(causeway_symmetric_put(words, &word, 8, last), CL_TRANSFER_PEER_FAILED, said));
+    EXPECT_TRUE(refused(causeway_symmetric_get(&word, words, 8, last), CL_TRANSFER_PEER_FAILED, said));
+    EXPECT_TRUE(refused(causeway_symmetric_signal(words, 1, CL_SIGNAL_ADD, last), CL_TRANSFER_PEER_FAILED, said));
+    EXPECT_TRUE(refused(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, words, 0, 0, last, nullptr),
+                        CL_TRANSFER_PEER_FAILED, said));
+    event put, got, changed, signalled;
+    ASSERT_EQ(clEnqueuePut(on.get(), other.get(), CL_FALSE, 0, 128, words, last, 0, nullptr, put.out()), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueGet(on.get(), other.get(), CL_FALSE, 0, 128, words, last, 0, nullptr, got.out()), CL_SUCCESS);
+    ASSERT_EQ(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_INC, 8, words, 0, 0, last, nullptr, 0, 0, nullptr,
+                                       changed.out()),
+              CL_SUCCESS);
+    ASSERT_EQ(clEnqueueSignal(on.get(), CL_FALSE, words, 1, CL_SIGNAL_SET, last, 0, nullptr, signalled.out()),
+              CL_SUCCESS);
+    for (const auto* each : {&put, &got, &changed, &signalled}) {
+        EXPECT_TRUE(ends_with(*each, CL_TRANSFER_PEER_FAILED));
+        EXPECT_NE(transfer_text(each->get(), CL_TRANSFER_ERROR_MESSAGE).find(said), std::string::npos);
+    }
+    // The others' heaps can be used.
+    EXPECT_EQ(causeway_symmetric_put(words, &word, 8, me), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_TRUE(refused(causeway_symmetric_finalize(), CL_TRANSFER_PEER_FAILED, said));
+}
+
 TEST(no_symmetric_heap, gets_messages_of_an_earlier_one) {
     for (int round = 0; round < 20; ++round) {
         ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_SUCCESS)

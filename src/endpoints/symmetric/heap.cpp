@@ -46,11 +46,6 @@ void heap::look_at_processes(time_point now) {
     }
 }
 
-failure heap::trouble_with(int pe, time_point now) {
-    look_at_processes(now);
-    return m_members[static_cast<std::size_t>(pe)].death;
-}
-
 failure heap::trouble(time_point now) {
     look_at_processes(now);
     if (m_dead) return m_dead;
@@ -63,7 +58,8 @@ failure heap::trouble(time_point now) {
 }
 
 failure heap::absence_of(int pe, time_point now) {
-    if (auto dead = trouble_with(pe, now)) return dead;
+    look_at_processes(now);
+    if (const auto& dead = m_members[static_cast<std::size_t>(pe)].death) return dead;
     if (pe == m_pe || !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"};
 }

@@ -87,16 +87,16 @@ class heap {
     [[nodiscard]] heap_waits& waits() { return m_waits; }
     [[nodiscard]] operation_order& order() { return m_order; }
 
-    /// Why `pe` cannot be used any more; empty if it can. Asks the kernel only now and then.
-    [[nodiscard]] failure trouble_with(int pe, time_point now);
     /// Whether the death of any PE has been seen. Any thread.
     [[nodiscard]] bool has_seen_death() const { return m_has_seen_death.load(std::memory_order_relaxed); }
     /// Why a wait for others may never end: one is dead, or all others or this PE have left. Empty if none of these.
     [[nodiscard]] failure trouble(time_point now);
-    /// Why `pe` answers no more: it is dead or has left. Empty if it answers.
+    /// Why `pe` cannot be used any more: it is dead or has left. Empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure absence_of(int pe, time_point now);
     /// The process of which other PE has ended, whether it had left or not; empty if none has.
     [[nodiscard]] failure end_of_any(time_point now);
+    /// Whether `pe` has left, as far as this PE knows. Any thread if `pe` is near.
+    [[nodiscard]] bool has_left(int pe) const { return has_left(m_members[static_cast<std::size_t>(pe)]); }
     /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
     /// Tells the others that this PE leaves the heap. Any thread.

@@ -89,7 +89,7 @@ class remote_endpoint : public ordered_endpoint {
 
   protected:
     void turn_came() override {
-        if (auto gone = of().trouble_with(m_where.pe, heap_waits::now())) {
+        if (auto gone = of().absence_of(m_where.pe, heap_waits::now())) {
             finish_opening(0, gone);
         } else {
             finish_opening(request().bytes);
@@ -171,7 +171,7 @@ class atomic_source final : public ordered_endpoint {
 
   protected:
     void turn_came() override {
-        if (auto gone = of().trouble_with(m_what.pe, heap_waits::now())) {
+        if (auto gone = of().absence_of(m_what.pe, heap_waits::now())) {
             finish_opening(0, gone);
             return;
         }
