@@ -370,12 +370,56 @@ class tester {
             std::vector<linear_form> forms;
             bool may_wrap = false;
             for (const auto& each : all) {
-                forms.push_back(form_of(m_unit, each[dimension]));
+                forms.push_back(form_in_body(each[dimension]));
                 may_wrap = may_wrap || is_narrow_unsigned(m_unit, each[dimension]);
             }
             if (forms_apart(forms, counted.variable, may_wrap)) return {};
         }
         return "iterations may meet at elements of '" + name + "'";
+    }
+
+    /// What a variable of the body always has: its first value, where the type has room for it.
+    const Expr* value_of(const VarDecl* variable) const {
+        const auto found = m_inside.find(variable);
+        if (found == m_inside.end() || !found->second || m_changed.contains(variable) || m_inner.contains(variable) ||
+            !variable->hasLocalStorage())
+            return nullptr;
+        const auto type = variable->getType(), given = found->second->IgnoreParenImpCasts()->getType();
+        const bool fits = type->isSignedIntegerType() && given->isSignedIntegerType() &&
+                          m_unit.context.getTypeSize(type) >= m_unit.context.getTypeSize(given);
+        return fits ? found->second : nullptr;
+    }
+
+    /// The form of a subscript, with the values of the body's own variables in their place.
+    linear_form form_in_body(const Expr* subscript) const {
+        auto form = form_of(m_unit, subscript);
+        constexpr int most_steps = 8;
+        for (int step = 0; form.known && step < most_steps; ++step) {
+            const VarDecl* replaced = nullptr;
+            for (const auto& [term, number] : form.terms)
+                for (const auto* each : term)
+                    if (value_of(each)) replaced = each;
+            if (!replaced) break;
+            const auto value = form_of(m_unit, value_of(replaced));
+            if (!value.known) break;
+            auto before = std::exchange(form.terms, {});
+            for (const auto& [term, number] : before) {
+                const auto at = std::find(term.begin(), term.end(), replaced);
+                if (at == term.end()) {
+                    form.terms[term] += number;
+                    continue;
+                }
+                for (const auto& [other, factor] : value.terms) {
+                    product both(term.begin(), at);
+                    both.insert(both.end(), at + 1, term.end());
+                    both.insert(both.end(), other.begin(), other.end());
+                    std::sort(both.begin(), both.end());
+                    form.terms[both] += number * factor;
+                }
+            }
+            std::erase_if(form.terms, [](const auto& each) { return each.second == 0; });
+        }
+        return form;
     }
 
     /// `may_wrap`: subscripts are unsigned and narrower than addresses.

@@ -6,6 +6,7 @@
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/StringExtras.h>
 
+#include <map>
 #include <set>
 
 namespace directive {
@@ -26,7 +27,7 @@ class finder {
                 }
             if (const auto* declaration = dyn_cast<DeclStmt>(each))
                 for (const auto* one : declaration->decls())
-                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_inside.insert(variable);
+                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_inside[variable] = variable->getInit();
             return true;
         });
         for (const auto& each : m_accesses)
@@ -52,7 +53,8 @@ class finder {
     const unit& m_unit;
     std::vector<access> m_accesses;
     std::map<const VarDecl*, counted_loop> m_loops;
-    std::set<const VarDecl*> m_ambiguous, m_inside, m_changed;
+    std::map<const VarDecl*, const Expr*> m_inside; // with their first values
+    std::set<const VarDecl*> m_ambiguous, m_changed;
     bool m_failed = false;
     int m_depth = 0;
 
@@ -73,6 +75,13 @@ class finder {
             const auto loop = variable ? m_loops.find(variable) : m_loops.end();
             if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < 8)
                 return of_loop(loop->second, greatest);
+            if (const auto* value = variable && loop == m_loops.end() ? value_of(variable) : nullptr;
+                value && m_depth < 8) {
+                ++m_depth;
+                auto text = bound(value, greatest);
+                --m_depth;
+                return text;
+            }
             if (variable && loop == m_loops.end() && !m_inside.contains(variable) && !m_changed.contains(variable))
                 return "(long)" + variable->getNameAsString();
         }
@@ -84,6 +93,16 @@ class finder {
         }
         m_failed = true;
         return "0";
+    }
+
+    /// What a variable of the region always has.
+    const Expr* value_of(const VarDecl* variable) const {
+        constexpr unsigned least_bits = 32;
+        const auto found = m_inside.find(variable);
+        const bool known = found != m_inside.end() && !m_changed.contains(variable) && variable->hasLocalStorage() &&
+                           variable->getType()->isIntegerType() &&
+                           m_unit.context.getTypeSize(variable->getType()) >= least_bits;
+        return known ? found->second : nullptr;
     }
 
     std::string of_loop(const counted_loop& loop, bool greatest) {

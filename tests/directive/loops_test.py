@@ -49,6 +49,9 @@ SPREAD = [
     ("int c[4];", "\n#pragma acc loop auto private(c)\nfor (int i = 0; i < n; i++) { for (int j = 0; j < 4; j++) c[j] = i + j; a[i] = c[3]; }"),
 ]
 SPREAD += [
+    ("", "for (int j = 0; j < m; j++) for (int i = 0; i < n; i++) { const int at = i + j * n; a[at] += b[at]; }"),
+    ("", "for (int i = 0; i < n; i++) { int at = i + k, next = 2 * at; a[next] = a[next + 1]; }"),
+    ("", "for (int j = 0; j < m; j++) { const long row = j * (long)64; for (int i = 0; i < 64; i++) a[j * 64 + i] = b[row]; }"),
     ("", "int *q = a; for (int i = 0; i < n; i++) q[i] = q[i] + b[i];"),
     ("", "for (int i = 0; i < n; i++) { int c[3]; int *q = c; q[0] = i; a[i] = b[q[0]]; }"),
 ]
@@ -63,6 +66,11 @@ KEPT = [
     ("", "for (int i = 0; i < n; i++) a[b[i]] += 1;", MEET),
     ("", "for (int i = 0; i < n; i++) { unsigned char c = i; a[c] += 1; }", MEET),
     ("", "for (unsigned i = 0; i < u; i++) a[i * 65536u] += 1;", MEET),
+    ("", "for (unsigned i = 0; i < u; i++) { const unsigned at = i * 65536u; a[at + 0l] += 1; }", MEET),
+    ("", "for (int i = 0; i < n; i++) { int at = i; at /= 2; a[at] += 1; }", MEET),
+    ("", "for (int i = 0; i < n; i++) { const short at = i; a[at] += 1; }", MEET),
+    ("", "for (int i = 1; i < n; i++) { const int at = i - 1; a[i] = a[at]; }", MEET),
+    ("int j = 0;", "for (int i = 0; i < m; i++) { const int at = j; for (j = 0; j < n; j++) a[i * n + at] += 1; }", "'j' may have a value of another iteration"),
     # A row may have no elements, other loops' elements, one too many, or be left.
     ("", "for (int i = 0; i < m; i++) { a[i * n] += 1; for (int j = 0; j < n; j++) a[i * n + j] *= 2; }", MEET),
     ("", "for (int i = 0; i < m; i++) { a[i * n] += 1; for (int j = 0; j < n; j++) b[i * n + j] = 0; }", MEET),

@@ -228,6 +228,15 @@ static void implied(int n) {
     int wrong = 0;
     for (int i = 0; i < n; i++) wrong += a[i] != i + 3 + n - 1 - i;
     expect(!wrong && !acc_is_present(a, 4), "pointers without a clause are copied as far as loops use them");
+    const int wide = n / 5;
+#pragma acc kernels
+    for (int j = 0; j < 5; j++)
+        for (int i = 0; i < wide; i++) {
+            const int at = i + j * wide, next = at + 3;
+            a[at] = b[next];
+        }
+    for (int i = 0; i < n; i++) wrong += a[i] != i + 3;
+    expect(!wrong, "also where a variable has the subscript");
     free(a);
     free(b);
 }
