@@ -98,6 +98,9 @@ void check_memory() {
                     },
                     nullptr),
                 64 * 4096, 8);
+    void* const standard = causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_DEFAULT);
+    check(standard && causeway_node_of_address(standard) == -1, "the default distribution is not the standard one");
+    causeway_free(standard);
     check(causeway_unbound_allocations() == 0, "the system refused to bind");
     int mode = -1;
     check(::syscall(SYS_get_mempolicy, &mode, nullptr, 0ul, nullptr, 0ul) == 0 && mode == 0,
@@ -128,6 +131,37 @@ void check_tasks() {
     for (auto* block : blocks) causeway_free(block);
 }
 
+/// The default policy lets thieves that starve take what is dealt, so it is checked where tasks are dealt, not where
+/// they run.
+void check_default_policy() {
+    task_pool pool;
+    check(pool.statistics().threads == 8, "threads of the default pool: " + std::to_string(pool.statistics().threads));
+    constexpr std::size_t bytes = 32u << 20;
+    std::vector<char*> blocks;
+    for (int each = 0; each < 8; ++each)
+        blocks.push_back(static_cast<char*>(causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_COARSE)));
+    std::atomic<int> ran{0}, near{0};
+    task_group all(pool);
+    all.spawn([&] {
+        task_group group(pool);
+        for (auto* block : blocks)
+            group.spawn(
+                [&, block] {
+                    unsigned cpu = 0, node = 0;
+                    ::getcpu(&cpu, &node);
+                    if (static_cast<int>(node) == causeway_node_of_address(block)) ++near;
+                    ++ran;
+                },
+                {causeway::inout(block, bytes)});
+        group.wait();
+    });
+    all.wait();
+    std::printf("guest: by default %d of 8 tasks ran on the node of their data\n", near.load());
+    check(ran == 8, "tasks that ran under the default policy: " + std::to_string(ran.load()));
+    check(pool.statistics().dealt == 8, "the default policy dealt " + std::to_string(pool.statistics().dealt));
+    for (auto* block : blocks) causeway_free(block);
+}
+
 /// Of a pseudo file of the kernel.
 bool write_word(const char* path, const char* word) {
     auto* const file = std::fopen(path, "w");
@@ -146,6 +180,7 @@ int check_forbidden_nodes() {
         check_pages("fine on a part", causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 100 * 4096, 3);
     for (int round = 0; round < 6; ++round)
         check_pages("coarse on a part", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    check_pages("by OMP_DATA_DISTRIBUTION", causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_DEFAULT), 100 * 4096, 3);
     check(causeway_unbound_allocations() == 0, "the system refused to bind on a part");
     const task_pool pool;
     check(pool.statistics().threads == 3, "threads on a part: " + std::to_string(pool.statistics().threads));
@@ -159,6 +194,7 @@ void run_on_some_nodes() {
     ::mkdir("/cgroup/some", 0755);
     check(write_word("/cgroup/some/cpuset.cpus", "2-3,5") && write_word("/cgroup/some/cpuset.mems", "2-3,5,8"),
           "the group takes no processors or nodes");
+    ::setenv("OMP_DATA_DISTRIBUTION", "fine", 1);
     const pid_t child = ::fork();
     if (child == 0) {
         if (write_word("/cgroup/some/cgroup.procs", std::to_string(::getpid()).c_str()))
@@ -196,6 +232,7 @@ int main(int argc, char**) {
             }
         check_memory();
         check_tasks();
+        check_default_policy();
         run_on_some_nodes();
     } catch (const std::exception& error) {
         check(false, error.what());
