@@ -138,11 +138,11 @@ typedef struct causeway_task_group {
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool);
 
 /* Returns when all tasks of the group are over. Meanwhile the thread runs tasks that the group needs: its own, and
- * those that these wait for. Where there are only others it sleeps, and another thread of the pool takes its place. So
- * tasks may wait for any other group, in whatever order they are run. One thread at a time waits for a group. A task
- * may wait for groups of other pools if the tasks there do not wait for its own pool: a thread that sleeps in one pool
- * keeps its place in the other. CAUSEWAY_TASKS_FAILED if one threw, CAUSEWAY_TASKS_CANCELLED if the group was
- * cancelled. The group may be used again. */
+ * those of groups that these wait for or have on their stacks. Where there are only others it sleeps, and another
+ * thread of the pool takes its place. So tasks may wait for any other group, in whatever order they are run. One thread
+ * at a time waits for a group. A task may wait for groups of other pools if the tasks there do not wait for its own
+ * pool: a thread that sleeps in one pool keeps its place in the other. CAUSEWAY_TASKS_FAILED if one threw,
+ * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
 /* Cancels the group: its tasks that have not started will not run. Groups that its tasks have made go on: cancel these

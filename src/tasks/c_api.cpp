@@ -227,7 +227,7 @@ void causeway_task_pool_statistics(const causeway_task_pool* pool, causeway_task
 }
 
 void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool) {
-    if (group) new (group) task_group(pool);
+    if (group) new (group) task_group(pool, group_of_stack(group));
 }
 
 int causeway_task_group_wait(causeway_task_group* handle) {

@@ -507,7 +507,8 @@ void pool::wait(task_group& group) {
 
 void pool::visit(task_group& group) {
     thread self(true, t_state.group);
-    const auto before = std::exchange(t_state, {.here = nullptr, .self = &self, .group = t_state.group});
+    const auto before = std::exchange(t_state,
+                                      {.here = nullptr, .self = &self, .group = t_state.group, .frame = t_state.frame});
     while (!group.is_done()) {
         if (!t_state.here) t_state.here = m_places.take_free();
         if (t_state.here) {

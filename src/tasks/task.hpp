@@ -44,7 +44,8 @@ struct alignas(64) task {
 /// Tasks that are waited for together. Dependences hold only within a group. Several threads may spawn into it at once.
 class task_group {
   public:
-    explicit task_group(pool* owner) : m_pool(owner) {}
+    /// `made_in`: the group of a task that cannot end before this group has; null if there is none.
+    explicit task_group(pool* owner, task_group* made_in = nullptr) : m_pool(owner), m_made_in(made_in) {}
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
 
@@ -103,14 +104,16 @@ class task_group {
     static constexpr std::uint64_t sleeps_at_its_place = 1, sleeps_without_place = 2;
 
     /// A wait for this group is under way in a task of `other`; null if in none, or when the wait has ended.
-    void waited_for_in(task_group* other) { m_waited_for_in.store(other, std::memory_order_release); }
-    /// Whether this group cannot end before `one` has: it is a task of the group, or of one that a task of the group
-    /// waits for, and so on. Call for a task that is not over: none of these groups ends meanwhile.
+    void waited_for_in(task_group* other) {
+        if (!m_made_in) m_waited_for_in.store(other, std::memory_order_release);
+    }
+    /// Whether this group cannot end before `which` has: it is a task of the group, or of one that a task of the group
+    /// has on its stack or waits for, and so on. Call for a task that is not over: none of these groups ends meanwhile.
     [[nodiscard]] bool needs(const task& which) const {
         auto* group = which.group;
         for (int steps = 0; group && steps < longest_chain; ++steps) {
             if (group == this) return true;
-            group = group->m_waited_for_in.load(std::memory_order_acquire);
+            group = group->m_made_in ? group->m_made_in : group->m_waited_for_in.load(std::memory_order_acquire);
         }
         return false;
     }
@@ -122,6 +125,7 @@ class task_group {
     static constexpr std::uint64_t one = 4;
     static constexpr int longest_chain = 1000; ///< a longer one is not looked through: the answer is no
     pool* m_pool;
+    task_group* const m_made_in;
     std::atomic<std::uint64_t> m_pending{0}; ///< four times the tasks that are not over, and who sleeps
     std::atomic<task_group*> m_waited_for_in{nullptr};
     std::atomic<unsigned> m_thief{no_worker};

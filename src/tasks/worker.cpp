@@ -291,6 +291,7 @@ void worker::run_here(task* which) {
         return end(which);
     }
     auto* const below = std::exchange(t_state.group, &group);
+    const auto* const frame = std::exchange(t_state.frame, __builtin_frame_address(0));
     if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
         run_record::running running(*m_pool.m_record, which->record);
         call(which);
@@ -299,6 +300,7 @@ void worker::run_here(task* which) {
         call(which);
     }
     t_state.group = below;
+    t_state.frame = frame;
     t_state.here->end(which);
 }
 

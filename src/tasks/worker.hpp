@@ -107,10 +107,21 @@ struct thread_state {
     worker* here = nullptr; ///< its place; null while it has none
     pool::thread* self = nullptr; ///< in the pool that it is in
     task_group* group = nullptr; ///< of the task that it runs
+    const void* frame = nullptr; ///< where that task's part of the stack begins
     unsigned node = no_worker; ///< that the pool has bound it to
 };
 /// Asked for with each task: without a call of the dynamic linker.
 extern constinit thread_local thread_state t_state __attribute__((tls_model("initial-exec")));
+
+/// The group of the running task if `object` is in that task's part of the stack, so that the task cannot end before
+/// it; else null.
+inline task_group* group_of_stack(const void* object) {
+    const auto at = reinterpret_cast<std::uintptr_t>(object);
+    return t_state.group && at > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) &&
+                   at < reinterpret_cast<std::uintptr_t>(t_state.frame)
+               ? t_state.group
+               : nullptr;
+}
 
 inline worker* worker::current(const pool& of) {
     return t_state.here && &t_state.here->m_pool == &of ? t_state.here : nullptr;
