@@ -2,7 +2,6 @@
 // LLVM's loop vectoriser, applied to one loop at a time.
 #include "loop_vectoriser.hpp"
 
-#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 
 #include <llvm/Analysis/AssumptionCache.h>
@@ -120,12 +119,8 @@ loop_vectoriser::loop_vectoriser(Function& function, FunctionAnalysisManager& ma
     m_pass.LAIs = &manager.getResult<LoopAccessAnalysis>(function);
     m_pass.PSI = manager.getResult<ModuleAnalysisManagerFunctionProxy>(function)
                      .getCachedResult<ProfileSummaryAnalysis>(*function.getParent());
-#if LLVM_VERSION_MAJOR >= 22
-    m_pass.GetBFI = [&]() -> BlockFrequencyInfo& { return manager.getResult<BlockFrequencyAnalysis>(function); };
-#else
     m_pass.BFI = m_pass.PSI && m_pass.PSI->hasProfileSummary() ? &manager.getResult<BlockFrequencyAnalysis>(function)
                                                                : nullptr;
-#endif
 }
 
 void loop_vectoriser::prepare(Loop& loop) {

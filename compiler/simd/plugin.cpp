@@ -2,11 +2,11 @@
 // Where the compiler's pipeline calls the passes of the plug-in.
 #include "full_vectors.hpp"
 #include "kept_loops.hpp"
-#include "llvm_versions.hpp"
 #include "small_matrices.hpp"
 #include "vector_functions.hpp"
 
 #include <llvm/Passes/PassBuilder.h>
+#include <llvm/Passes/PassPlugin.h>
 
 using namespace llvm;
 using namespace causeway::simd;
