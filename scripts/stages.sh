@@ -18,6 +18,7 @@ minutes=()
 failed=()
 other_failures=0 # of stages that count no tests
 counts=()
+built=
 
 # stage NAME COMMAND...
 stage() {
@@ -44,36 +45,50 @@ no_clang() {
     return 77
 }
 
-# suite PRESET NAME BUILD_COMMAND... -- CTEST_OPTION...: builds, and runs tests of what was built.
-suite() {
-    local preset=$1 name=$2 build=()
+end_of_clang_build() {
+    local status=0
+    wait "$clang_build" || status=$?
+    if [ "$status" -eq 0 ]; then tail -n 1 build/clang.log; else cat build/clang.log; fi
+    return "$status"
+}
+
+# run_tests PRESET NAME CTEST_OPTION...
+run_tests() {
+    local preset=$1 name=$2
     shift 2
-    while [ "$1" != -- ]; do
-        build+=("$1")
-        shift
-    done
-    shift
     rm -f "build/$preset/Testing/said.log"
-    if stage "build: $name" "${build[@]}"; then
-        stage "tests: $name" scripts/test.sh "build/$preset" "$@"
-        counts+=("build/$preset/Testing/said.log")
-    fi
+    stage "tests: $name" scripts/test.sh "build/$preset" "$@"
+    counts+=("build/$preset/Testing/said.log")
+}
+
+# suite PRESET NAME: builds, and runs the tests.
+suite() {
+    stage "build: $2" scripts/build.sh "$1" tests && run_tests "$1" "$2"
 }
 
 # shellcheck disable=SC2086
 stage set-up scripts/setup.sh ${TEST_SETUP:-build test}
-suite release 'g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON -- "${tests[@]}"
+stage 'build: g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON && built=yes
+# These tests wait for half of their time: Clang builds meanwhile, where nothing else wants a processor.
+clang_build=
 if command -v clang++-19 >/dev/null; then
-    suite clang 'Clang, sanitized' env TARGET=sanitized scripts/build.sh clang tests -- -L sanitized
+    mkdir -p build
+    TARGET=sanitized nice -n 19 scripts/build.sh clang tests >build/clang.log 2>&1 &
+    clang_build=$!
+fi
+[ -z "$built" ] || run_tests release 'g++' "${tests[@]}"
+if [ -n "$clang_build" ]; then
+    stage 'build: Clang, sanitized; what was left after the tests by g++' end_of_clang_build &&
+        run_tests clang 'Clang, sanitized' -L sanitized
 else
     stage 'tests: Clang, sanitized' no_clang
 fi
 # shellcheck disable=SC2086
 stage tidy scripts/tidy.sh $tidied
 if [ -n "$all" ]; then
-    suite asan 'address sanitizer' scripts/build.sh asan tests --
-    suite tsan 'thread sanitizer' scripts/build.sh tsan tests --
-    suite mpich MPICH scripts/build.sh mpich tests --
+    suite asan 'address sanitizer'
+    suite tsan 'thread sanitizer'
+    suite mpich MPICH
 fi
 
 printf '\nMinutes of each stage:\n'
