@@ -68,6 +68,31 @@ int main(int argc, char** argv) {
     if (moment == "reducing") // until one fails, on the survivors
         while (clEnqueueSymmetricReduce(on.get(), CL_TRUE, data, data, size / 4, CL_ELEMENT_UINT, CL_REDUCE_XOR, 0,
                                         nullptr, nullptr) == CL_SUCCESS) {}
+    bool good = true;
+    if (moment == "changing") { // words and bytes of the others, who change its own
+        if (rank == last)
+            std::thread([] {
+                usleep(100000);
+                raise(SIGKILL);
+            }).detach();
+        const int peer = rank == last ? 0 : last;
+        cl_int status = CL_SUCCESS;
+        while (status == CL_SUCCESS) { // until one fails, on the survivors
+            event changed, put;
+            check(clEnqueueSymmetricAtomic(on.get(), CL_FALSE, CL_ATOMIC_INC, 8, word, 0, 0, peer, nullptr, 0, 0,
+                                           nullptr, changed.out()),
+                  "atomic");
+            check(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 100000, data, word, 1, CL_SIGNAL_ADD, peer, 0,
+                                     nullptr, put.out()),
+                  "put");
+            for (const auto* each : {&changed, &put}) {
+                const auto ended = wait(each->get(), limit);
+                good = good && (ended == CL_SUCCESS || ended == CL_TRANSFER_PEER_FAILED);
+                if (ended != CL_SUCCESS) status = ended;
+            }
+        }
+        std::printf("PE %d: changing: status %d\n", rank, status);
+    }
     if (rank == last) { // in a barrier, to which its own command does not come
         const event gate = own.make_user_event();
         cl_event closed = gate.get();
@@ -76,7 +101,6 @@ int main(int argc, char** argv) {
         raise(SIGKILL);
     }
 
-    bool good = true;
     if (moment == "idle") { // calls of host code, which need no engine for what they do
         const auto until = std::chrono::steady_clock::now() + limit;
         cl_int status = CL_SUCCESS;

@@ -21,7 +21,7 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 before=$(ls /dev/shm 2>/dev/null | grep -ic causeway)
 failed=0
-for moment in idle putting in-a-barrier reducing; do
+for moment in idle putting changing in-a-barrier reducing; do
     timeout 100 $mpirun $options -n 3 $wrapped $moment >"$output" 2>&1
     cat "$output"
     [ "$(grep -c '^verdict: passed$' "$output")" = 2 ] || { echo "FAILED: $moment: not both survivors passed"; failed=1; }
