@@ -28,7 +28,6 @@ job* the_job = nullptr; // lives as long as the process
 job* running_job = nullptr; // the same until it ends
 pid_t process_of_pe = 0;
 std::once_flag start_once;
-thread_local bool has_started_here = false; // the thread that has started OpenSHMEM
 std::atomic<bool> threads_call = false;
 
 constexpr std::size_t page = 4096;
@@ -152,6 +151,7 @@ void job::start() {
 
 bool job::has_started() { return the_job != nullptr; }
 job& job::instance() { return *the_job; }
+job* job::running() { return running_job; }
 job& job::required(const char* call) {
     if (running_job == nullptr)
         give_up(call, the_job == nullptr ? "shmem_init comes first" : "shmem_finalize has been called");
@@ -160,7 +160,6 @@ job& job::required(const char* call) {
 job& job::known(const char* call) { return the_job != nullptr ? *the_job : required(call); }
 
 job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
-    has_started_here = true;
     m_has_started_mpi = comm::start_mpi_if_nobody_has();
     m_group = comm::process_group::of_all_processes();
     m_pe = m_group->rank();
@@ -524,12 +523,13 @@ void job::allow_calls_of_threads() { threads_call = true; }
 
 /// Commands of libcauseway may end such a wait, too.
 job::mpi_wait::mpi_wait(const char* call) {
-    if (running_job == nullptr || !has_started_here || threads_call || running_job->m_device) return;
-    auto* const state = running_job->control(running_job->m_pe, state_line);
+    auto* const all = running();
+    if (all == nullptr || all->m_starter != std::this_thread::get_id() || threads_call || all->m_device) return;
+    auto* const state = all->control(all->m_pe, state_line);
     if (__atomic_load_n(word_of(state, waits_word), __ATOMIC_RELAXED) != 0) return; // MPI called by MPI
-    m_job = running_job;
+    m_job = all;
     std::strncpy(static_cast<char*>(state) + call_offset, call, longest_call - 1);
-    m_job->say_waiting(std::uint64_t{++running_job->m_long_waits} << wait_number_shift);
+    m_job->say_waiting(std::uint64_t{++all->m_long_waits} << wait_number_shift);
 }
 
 job::mpi_wait::~mpi_wait() {

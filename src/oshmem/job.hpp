@@ -20,6 +20,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace causeway::oshmem {
@@ -62,6 +63,8 @@ class job {
     static void start();
     [[nodiscard]] static bool has_started();
     [[nodiscard]] static job& instance();
+    /// Null before the start and after the end.
+    [[nodiscard]] static job* running();
     /// The job; ends all PEs, naming `call`, if OpenSHMEM has not started, or has ended.
     [[nodiscard]] static job& required(const char* call);
     /// The same for what a PE knows by itself, also after the end.
@@ -296,6 +299,7 @@ class job {
     static constexpr std::uint32_t slots = 256;
     team_slot m_set_slot{.number = 0}, m_world_slot{.number = 1}, m_end_slot{.number = 3};
     bool m_has_threads = false;
+    const std::thread::id m_starter = std::this_thread::get_id();
     std::uint32_t m_long_waits = 0; // that this PE has told of
     std::array<std::atomic<std::uint64_t>, slots / 64> m_taken_slots{};
     std::array<std::vector<std::uint32_t>, slots> m_numbers; // by slot, by PE: its number; empty if all have the same
