@@ -80,9 +80,12 @@ class laboratory {
     }
 
     [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
+    [[nodiscard]] double launch_seconds() const { return m_facts.at("reference").at("seconds").get<double>(); }
+    /// Such a launch is timed alone and as seldom as possible: a search of twelve sizes takes long enough.
+    [[nodiscard]] bool is_long() const { return launch_seconds() > 0.05; }
     /// A kernel may wait for ever where its groups are others; a new size may have to be compiled.
     [[nodiscard]] std::chrono::seconds longest_request() const {
-        return std::chrono::seconds(20 + static_cast<int>(20 * m_facts.at("reference").at("seconds").get<double>()));
+        return std::chrono::seconds(20 + static_cast<int>(20 * launch_seconds()));
     }
     /// For what has begun.
     [[nodiscard]] patience ends() const {
@@ -185,14 +188,18 @@ class laboratory {
                 ++wrong;
                 return {};
             }
-            // A short look, of a long kernel a single one: the best few get a second.
-            const auto times = time(json::object(), request, 15, 0.05, 0);
-            if (!times) return {};
-            // In units of the recorded launch: the machine is not as fast all the time. What else it does only makes
-            // times longer.
+            // A short look: the best few get a second. In units of the recorded launch: the machine is not as fast all
+            // the time. What else it does only makes times longer.
             const auto shortest = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
-            const auto relative = shortest(times->second) / shortest(times->first);
-            trials.push_back({{"local", size}, {"relative", relative}, {"seconds", median(times->second)}});
+            const auto all = is_long() ? json::array({request}) : json::array({json::object(), request});
+            const auto answer = m_process.ask({{"time", all}, {"rounds", 15}, {"seconds", 0.05}, {"least", 0}},
+                                              longest_request());
+            if (!answer.contains("times")) return {};
+            const auto& times = answer.at("times");
+            const auto mine = times.back().at("whole").get<std::vector<double>>();
+            const auto base = is_long() ? launch_seconds() : shortest(times.front().at("whole"));
+            const auto relative = shortest(mine) / base;
+            trials.push_back({{"local", size}, {"relative", relative}, {"seconds", median(mine)}});
             return relative;
         };
         if (m_settings.exhaustive) {
@@ -222,8 +229,8 @@ class laboratory {
         if (few.size() < 2 || is_over()) return few.empty() ? std::nullopt : std::optional(few.front());
         json requests = json::array();
         for (const auto& each : few) requests.push_back({{"local", each}});
-        const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", 1}},
-                                          longest_request());
+        const auto answer = m_process.ask(
+            {{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", is_long() ? 0 : 1}}, longest_request());
         if (!answer.contains("times")) return few.front();
         std::vector<double> medians;
         for (const auto& each : answer.at("times"))
