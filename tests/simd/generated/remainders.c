@@ -7,6 +7,7 @@
 // TARGET wrapping = -O3 -march=sapphirerapids -mprefer-vector-width=512
 
 // wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
+// wide: remark: its profile says that it is long, and the rest a small part of it [-Rpass-missed=causeway-simd]
 // avx2: remark: vectors of 4 x 8 lanes, the rest by single vectors and a masked step [-Rpass=causeway-simd]
 
 // wide-LABEL: {{^}}add:
@@ -123,4 +124,9 @@ void copy_down(unsigned char *c, const unsigned char *a, unsigned n) {
 void index_of_32_bits(float *restrict c, const float *restrict a, unsigned from, long n) {
     for (long i = 0; i < n; i++)
         c[i] = a[from + (unsigned)i];
+}
+
+// Known to be long: the compiler's vectors, and its scalar rest.
+void long_by_profile(float* restrict c, const float* a, long n) {
+    for (long i = 0; __builtin_expect_with_probability(i < n, 1, 0.99999); i++) c[i] = a[i] + 1;
 }
