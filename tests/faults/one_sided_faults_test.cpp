@@ -15,13 +15,14 @@ namespace {
 
 constexpr std::size_t small = 1000, large = (300 << 10) + 5;
 
-/// Each PE puts into the next one's heap, waits for the signal of the one before, and gets what never changes.
+/// Each PE puts into the next one's heap, waits for the signal of the one before, and gets what never changes: as a
+/// range, every other 8 bytes of it, and a word of it by an atomic.
 class one_sided_scenario final : public scenario {
   public:
     one_sided_scenario(cl_device_id device, MPI_Comm comm, std::size_t size)
         : m_scene(device),
           m_other_queue(support::make_queue(m_scene.context(), device, support::queue_order::in_order)), m_size(size),
-          m_sent(m_scene, size), m_got(m_scene, size) {
+          m_sent(m_scene, size), m_got(m_scene, size), m_rows(m_scene, row * (size / 16)), m_fetched(m_scene, row) {
         if (causeway_symmetric_init(m_scene.context(), device, comm, std::size_t{4} << 20) != CL_SUCCESS)
             throw std::runtime_error(causeway_error_last_message());
         m_pe = causeway_symmetric_pe();
@@ -42,6 +43,8 @@ class one_sided_scenario final : public scenario {
         m_source = put_by(m_pe);
         m_sent.fill(m_source);
         m_got.fill(support::pattern(m_size, 0));
+        m_rows.fill(support::pattern(row * (m_size / 16), 0));
+        m_fetched.fill(support::pattern(row, 0));
     }
 
     std::vector<started> start() override {
@@ -59,6 +62,14 @@ class one_sided_scenario final : public scenario {
                                        event);
         }));
         all.back().waits_for_message = true;
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueGetStrided(m_scene.queue(), m_rows.buffer(), CL_FALSE, m_rows.offset(), row, m_constant,
+                                       2 * row, row, m_size / 16, m_peer, 0, nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricAtomic(m_scene.queue(), CL_FALSE, CL_ATOMIC_FETCH, row, m_constant, 0, 0, m_peer,
+                                            m_fetched.buffer(), m_fetched.offset(), 0, nullptr, event);
+        }));
         return all;
     }
 
@@ -66,6 +77,15 @@ class one_sided_scenario final : public scenario {
         m_sent.expect(m_source, m_size, true, failed);
         const auto &got = endings[1], &waited = endings[2];
         m_got.expect(constant_of(m_peer), got.succeeded() ? m_size : got.moved, got.refused != CL_SUCCESS, failed);
+        const auto constant = constant_of(m_peer);
+        bytes rows;
+        for (std::size_t i = 0; i < m_size / 16; ++i)
+            rows.insert(rows.end(), constant.begin() + static_cast<std::ptrdiff_t>(2 * row * i),
+                        constant.begin() + static_cast<std::ptrdiff_t>(2 * row * i + row));
+        const auto &strided = endings[3], &fetched = endings[4];
+        m_rows.expect(rows, strided.succeeded() ? rows.size() : strided.moved, strided.refused != CL_SUCCESS, failed);
+        m_fetched.expect(bytes(constant.begin(), constant.begin() + row), fetched.succeeded() ? row : fetched.moved,
+                         fetched.refused != CL_SUCCESS, failed);
         if (!waited.succeeded()) return;
         bytes seen(m_size);
         EXPECT_EQ(causeway_symmetric_get(seen.data(), m_put, m_size, m_pe), CL_SUCCESS);
@@ -76,6 +96,8 @@ class one_sided_scenario final : public scenario {
     void touch() override {
         m_sent.touch();
         m_got.touch();
+        m_rows.touch();
+        m_fetched.touch();
     }
     std::vector<cl_context> contexts() const override { return {m_scene.context()}; }
     std::vector<cl_command_queue> queues() const override { return {m_scene.queue(), m_other_queue.get()}; }
@@ -88,7 +110,8 @@ class one_sided_scenario final : public scenario {
     device_scene m_scene;
     support::queue_handle m_other_queue; // a wait holds back what is behind it
     std::size_t m_size;
-    framed_range m_sent, m_got;
+    static constexpr std::size_t row = 8;
+    framed_range m_sent, m_got, m_rows, m_fetched;
     int m_pe = 0, m_peer = 0;
     void *m_put = nullptr, *m_constant = nullptr;
     std::uint64_t* m_signal = nullptr;
