@@ -15,7 +15,7 @@ namespace {
 /// Sums and products of a few such sizes can be counted.
 constexpr std::size_t most_bytes = std::size_t{1} << 46;
 
-std::string quoted(const std::string& name) { return std::string("'").append(name).append("'"); }
+std::string in_quotes(const std::string& name) { return std::string("'").append(name).append("'"); }
 
 /// Positions of one side of one node: 0, 1, 2, ... without a hole.
 void check_positions(const node& owner, std::vector<std::size_t> positions, const char* side) {
@@ -23,7 +23,7 @@ void check_positions(const node& owner, std::vector<std::size_t> positions, cons
     positions.erase(std::unique(positions.begin(), positions.end()), positions.end());
     for (std::size_t i = 0; i < positions.size(); ++i)
         if (positions[i] != i)
-            refuse(quoted(owner.name) + " has an " + side + " at position " + std::to_string(positions[i]) +
+            refuse(in_quotes(owner.name) + " has an " + side + " at position " + std::to_string(positions[i]) +
                    ", but none at position " + std::to_string(i));
 }
 
@@ -31,7 +31,7 @@ void check_positions(const node& owner, std::vector<std::size_t> positions, cons
 
 std::size_t description::add(node added) {
     if (added.name.empty()) refuse("a node has no name");
-    if (m_numbers.contains(added.name)) refuse("there are two nodes with the name " + quoted(added.name));
+    if (m_numbers.contains(added.name)) refuse("there are two nodes with the name " + in_quotes(added.name));
     const bool stream = added.kind == node_kind::input || added.kind == node_kind::output;
     if (stream) take_token(added, added.token_bytes);
     m_numbers.emplace(added.name, m_nodes.size());
@@ -45,7 +45,7 @@ void description::take_token(node& stream, std::size_t token_bytes) {
         return;
     }
     if (stream.total_bytes != endless && stream.total_bytes % token_bytes != 0)
-        refuse("the stream " + quoted(stream.name) + " of " + bytes_text(stream.total_bytes) +
+        refuse("the stream " + in_quotes(stream.name) + " of " + bytes_text(stream.total_bytes) +
                " does not divide into tokens of " + bytes_text(token_bytes));
     stream.token_bytes = token_bytes;
 }
@@ -57,15 +57,15 @@ std::size_t description::find(std::string_view name) const {
 }
 
 std::string description::text_of(const edge& named) const {
-    return quoted(m_nodes[named.source].name) + " -> " + quoted(m_nodes[named.target].name);
+    return in_quotes(m_nodes[named.source].name) + " -> " + in_quotes(m_nodes[named.target].name);
 }
 
 void description::connect(edge added) {
     auto& source = m_nodes.at(added.source);
     auto& target = m_nodes.at(added.target);
     const auto text = text_of(added);
-    if (source.kind == node_kind::output) refuse(text + ": " + quoted(source.name) + " is an output stream");
-    if (target.kind == node_kind::input) refuse(text + ": " + quoted(target.name) + " is an input stream");
+    if (source.kind == node_kind::output) refuse(text + ": " + in_quotes(source.name) + " is an output stream");
+    if (target.kind == node_kind::input) refuse(text + ": " + in_quotes(target.name) + " is an input stream");
     if (added.produced_bytes == 0 || added.consumed_bytes == 0) refuse(text + ": a token has 0 bytes");
     for (const auto bytes :
          {added.produced_bytes, added.consumed_bytes, added.delay_bytes, added.before_bytes, added.after_bytes})
@@ -87,13 +87,13 @@ void description::connect(edge added) {
                bytes_text(added.initial.size()));
     for (const auto& other : m_edges) {
         if (other.target == added.target && other.target_position == added.target_position)
-            refuse(text + ": input " + std::to_string(added.target_position) + " of " + quoted(target.name) +
-                   " is connected already, with " + quoted(m_nodes[other.source].name));
+            refuse(text + ": input " + std::to_string(added.target_position) + " of " + in_quotes(target.name) +
+                   " is connected already, with " + in_quotes(m_nodes[other.source].name));
         if (other.source == added.source && other.source_position == added.source_position &&
             other.produced_bytes != added.produced_bytes)
-            refuse(text + ": output " + std::to_string(added.source_position) + " of " + quoted(source.name) +
+            refuse(text + ": output " + std::to_string(added.source_position) + " of " + in_quotes(source.name) +
                    " gives " + bytes_text(added.produced_bytes) + " here and " + bytes_text(other.produced_bytes) +
-                   " to " + quoted(m_nodes[other.target].name));
+                   " to " + in_quotes(m_nodes[other.target].name));
     }
     auto new_source = source, new_target = target;
     if (from_stream && source.token_bytes == 0) take_token(new_source, added.produced_bytes);
@@ -111,7 +111,7 @@ void description::check_complete() const {
         inputs[each.target].push_back(each.target_position);
     }
     for (std::size_t i = 0; i < m_nodes.size(); ++i) {
-        if (inputs[i].empty() && outputs[i].empty()) refuse(quoted(m_nodes[i].name) + " is connected with nothing");
+        if (inputs[i].empty() && outputs[i].empty()) refuse(in_quotes(m_nodes[i].name) + " is connected with nothing");
         check_positions(m_nodes[i], inputs[i], "input");
         check_positions(m_nodes[i], outputs[i], "output");
     }

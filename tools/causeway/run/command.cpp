@@ -190,7 +190,7 @@ std::string chance_of_job() {
     return text;
 }
 
-std::string quoted(const std::string& word) {
+std::string in_quotes(const std::string& word) {
     if (!word.empty() && word.find_first_of(" \t\n'\"\\$&|;<>()*?[]#~`!{}") == std::string::npos) return word;
     std::string text = "'";
     for (const char letter : word) text += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
@@ -213,13 +213,13 @@ int start(const arguments& typed, const std::vector<std::string>& program) {
     const auto settings = settings_for(*found, typed);
     std::string shown;
     for (const auto& [name, value] : settings) {
-        shown += name + "=" + quoted(value) + " ";
+        shown += name + "=" + in_quotes(value) + " ";
         setenv(name.c_str(), value.c_str(), 1);
     }
     if (std::getenv("CAUSEWAY_TRACE") != nullptr) causeway_tool::name_job();
     if (typed.cluster) setenv("_CAUSEWAY_CHANCE", chance_of_job().c_str(), 1);
     const auto words = command_for(*found, typed, typed.cluster ? as_rank_of_cluster(program) : program);
-    for (const auto& each : words) shown += quoted(each) + " ";
+    for (const auto& each : words) shown += in_quotes(each) + " ";
     shown.pop_back();
     if (typed.dry) {
         std::printf("%s\n", shown.c_str());

@@ -19,7 +19,7 @@
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
     std::string made = "\"";
     for (const char letter : text) {
         if (letter == '"' || letter == '\\') made += '\\';
@@ -35,26 +35,26 @@ std::string json_text(const paper::rows& all, const judgements& judged) {
     text << "{\"rows\": [\n";
     for (std::size_t i = 0; i < all.size(); ++i) {
         const auto& each = all[i];
-        text << "{\"figure\": " << quoted(each.figure) << ", \"device\": " << quoted(each.device)
-             << ", \"series\": " << quoted(each.series) << ", \"x\": " << quoted(each.x)
+        text << "{\"figure\": " << in_quotes(each.figure) << ", \"device\": " << in_quotes(each.device)
+             << ", \"series\": " << in_quotes(each.series) << ", \"x\": " << in_quotes(each.x)
              << ", \"seconds\": " << each.seconds << ", \"value\": " << each.value
              << (i + 1 < all.size() ? "},\n" : "}\n");
     }
     text << "], \"tables\": [\n";
     bool is_first = true;
     for (const auto& each : paper::tables()) {
-        text << (is_first ? "" : ",\n") << "{\"table\": " << quoted(each.table)
-             << ", \"application\": " << quoted(each.application) << ", \"column\": " << quoted(each.column)
-             << ", \"text\": " << quoted(each.text) << "}";
+        text << (is_first ? "" : ",\n") << "{\"table\": " << in_quotes(each.table)
+             << ", \"application\": " << in_quotes(each.application) << ", \"column\": " << in_quotes(each.column)
+             << ", \"text\": " << in_quotes(each.text) << "}";
         is_first = false;
     }
     text << "\n], \"findings\": [\n";
     is_first = true;
     for (const auto& [device, verdicts] : judged)
         for (const auto& each : verdicts) {
-            text << (is_first ? "" : ",\n") << "{\"device\": " << quoted(device)
-                 << ", \"finding\": " << quoted(each.finding) << ", \"verdict\": " << quoted(each.word)
-                 << ", \"figure\": " << quoted(each.figure) << "}";
+            text << (is_first ? "" : ",\n") << "{\"device\": " << in_quotes(device)
+                 << ", \"finding\": " << in_quotes(each.finding) << ", \"verdict\": " << in_quotes(each.word)
+                 << ", \"figure\": " << in_quotes(each.figure) << "}";
             is_first = false;
         }
     text << "\n]}\n";
