@@ -174,8 +174,9 @@ typedef struct causeway_region {
 typedef void (*causeway_task_function)(void* payload);
 
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
- * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call: hold no lock that it
- * takes. */
+ * writes. `regions` may be null if `count` is 0, and is copied. The task, or others where
+ * very many are there, may run within this call: hold no lock that they take, and let them wait for nothing that the
+ * caller does later. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 
