@@ -68,4 +68,8 @@ if(CAUSEWAY_OCLGRIND)
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     set_tests_properties(directive.races.${program} PROPERTIES LABELS directive TIMEOUT 300)
   endforeach()
+  # The form of kernels in which each thread has one iteration.
+  add_test(NAME directive.races_as_gpu.rows
+    COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/rows.c)
+  set_tests_properties(directive.races_as_gpu.rows PROPERTIES LABELS directive TIMEOUT 300 ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
 endif()
