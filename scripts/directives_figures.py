@@ -6,7 +6,7 @@
 Of two times of one problem, size, number of devices and version, the later one counts.
 
 Usage: scripts/directives_figures.py PICTURE MACHINE DEVICES[,DEVICES]... RECORD...
-       scripts/directives_figures.py docs/pictures/directives_figures_h100.png 'two H100' 1,2 benchmarks/results/nvidia-h100-x2/directives.txt
+       scripts/directives_figures.py docs/pictures/directives_figures_h100.png 'four H100' 1,2,4 benchmarks/results/nvidia-h100-x4/directives.txt
 """
 import re
 import sys
