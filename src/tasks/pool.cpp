@@ -24,10 +24,10 @@ namespace {
 constexpr std::int64_t longest_queue = 4096;
 /// A thread that spawns tasks with dependences, or is no worker, works off some of a group that has more than this.
 constexpr std::uint64_t most_pending = 65536;
-/// A thread without a place is slowed down instead.
+/// A thread without a slot is slowed down instead.
 constexpr std::chrono::microseconds catch_up_step{200}, longest_in_vain{50000};
 /// Of a pool, most of which wait: a program that needs more gets tasks on top of waits that do not need them.
-constexpr std::size_t most_threads_beyond_places = 1024;
+constexpr std::size_t most_threads_beyond_slots = 1024;
 constexpr std::size_t tasks_in_batch = 64, batches_in_slab = 4;
 
 void add(std::atomic<double>& sum, double more) { sum.fetch_add(more, std::memory_order_relaxed); }
@@ -38,7 +38,7 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
            const pool_options& options)
     : m_machine(here), m_addresses(addresses), m_policy(std::move(rules)),
       m_bind(options.bind && here.nodes.size() > 1),
-      m_places(options.threads == 0 ? here.cores.size() : options.threads, options.callers) {
+      m_slots(options.threads == 0 ? here.cores.size() : options.threads, options.callers) {
     const auto cores = here.cores.size();
     const auto threads = options.threads == 0 ? cores : options.threads;
     const auto callers = std::min<std::size_t>(options.callers, threads);
@@ -62,12 +62,12 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
         std::string why;
         auto* const holder = each < callers ? nullptr : start_thread(&why);
         if (each < callers || holder) {
-            m_places.begin(m_workers[each].get(), holder);
+            m_slots.begin(m_workers[each].get(), holder);
             continue;
         }
         m_stopping.store(true);
         wake_everyone();
-        m_places.stop();
+        m_slots.stop();
         for (auto& thread : *m_threads) thread.join();
         if (why.empty()) throw std::bad_alloc();
         throw transfer_error(status::out_of_resources, "starting thread " + std::to_string(each - callers + 1) +
@@ -78,8 +78,7 @@ pool::pool(const topology::machine& here, const address_map& addresses, std::uni
 
 pool::thread* pool::start_thread(std::string* why) {
     const std::lock_guard lock(m_threads_mutex);
-    if (m_stopping.load(std::memory_order_relaxed) ||
-        m_threads->size() >= m_workers.size() + most_threads_beyond_places)
+    if (m_stopping.load(std::memory_order_relaxed) || m_threads->size() >= m_workers.size() + most_threads_beyond_slots)
         return nullptr;
     try {
         m_threads->reserve(m_threads->size() + 1);
@@ -111,7 +110,7 @@ pool::~pool() {
     {
         const std::lock_guard lock(m_threads_mutex); // whoever starts a thread has done so, or sees that the pool stops
     }
-    m_places.stop();
+    m_slots.stop();
     let_go_all_held(); // tasks that run may wait for them
     for (auto& thread : *m_threads) thread.join();
     drain();
@@ -252,7 +251,7 @@ void pool::submit(task* made, task_group& group, std::span<const region> regions
     // Once the task is ready the group may be gone, and is not asked any more.
     const auto pending = self && !node ? 0 : group.pending();
     const auto surplus = pending > most_pending ? pending - most_pending / 2 : 0;
-    if (surplus != 0 && !self && !m_places.has_free()) let_catch_up(group);
+    if (surplus != 0 && !self && !m_slots.has_free()) let_catch_up(group);
     if (!node) {
         if (self && self->queued() >= longest_queue) return self->run(made);
         make_ready(made, self, regions, self != nullptr);
@@ -269,7 +268,7 @@ void pool::work_off(std::uint64_t surplus) {
     const auto before = t_state;
     const bool visits = !worker::current(*this);
     if (visits) {
-        auto* const here = m_places.take_free();
+        auto* const here = m_slots.take_free();
         if (!here) return;
         t_state.here = here;
         t_state.self = &visitor;
@@ -398,7 +397,7 @@ void pool::wake_everyone() {
 }
 
 void pool::wake_any() {
-    real_atomics::fence(); // the thread that wants a place is known before anyone is found asleep
+    real_atomics::fence(); // the thread that wants a slot is known before anyone is found asleep
     if (m_asleep.load(std::memory_order_relaxed) == 0) return;
     for (auto& group : m_groups)
         if (group->bell.ring()) {
@@ -408,41 +407,41 @@ void pool::wake_any() {
 }
 
 void pool::end_sleep(const void* group, std::uint64_t sleepers) {
-    if ((sleepers & task_group::sleeps_at_its_place) != 0) wake_everyone();
-    if ((sleepers & task_group::sleeps_without_place) != 0 && m_places.over(group)) wake_any();
+    if ((sleepers & task_group::sleeps_at_its_slot) != 0) wake_everyone();
+    if ((sleepers & task_group::sleeps_without_slot) != 0 && m_slots.over(group)) wake_any();
 }
 
-void pool::occupy(worker* place) {
-    t_state.here = place;
-    if (!place || !m_bind || t_state.self->of_program) return;
-    const auto node = m_node_of_worker[place->position()];
+void pool::occupy(worker* slot) {
+    t_state.here = slot;
+    if (!slot || !m_bind || t_state.self->of_program) return;
+    const auto node = m_node_of_worker[slot->position()];
     if (t_state.node != node) topology::bind_thread_to_node(m_machine, node);
     t_state.node = node;
 }
 
 void pool::leave(thread& self) {
-    auto& place = *std::exchange(t_state.here, nullptr);
-    m_places.leave(&place, self);
-    tell_of_leaving(place);
+    auto& slot = *std::exchange(t_state.here, nullptr);
+    m_slots.leave(&slot, self);
+    tell_of_leaving(slot);
 }
 
-void pool::tell_of_leaving(const worker& place) {
-    if (place.has_work(place.group())) tell_of_work(place.group());
+void pool::tell_of_leaving(const worker& slot) {
+    if (slot.has_work(slot.group())) tell_of_work(slot.group());
 }
 
 void pool::work(thread& self) {
     t_state.self = &self;
     for (;;) {
-        if (!t_state.here) occupy(m_places.sleep(self));
+        if (!t_state.here) occupy(m_slots.sleep(self));
         if (!t_state.here) return;
         auto& here = *t_state.here;
         auto* next = std::exchange(self.first, nullptr);
         if (!next)
-            if (auto* const other = m_places.take_ready()) {
+            if (auto* const other = m_slots.take_ready()) {
                 t_state.here = nullptr;
-                m_places.give(&here, nullptr, self, *other);
+                m_slots.give(&here, nullptr, self, *other);
                 if (m_stopping.load(std::memory_order_relaxed)) wake_everyone();
-                if (!m_places.add_spare(self)) return;
+                if (!m_slots.add_spare(self)) return;
                 continue;
             }
         if (!next) next = here.find();
@@ -452,10 +451,10 @@ void pool::work(thread& self) {
             continue;
         }
         if (is_over()) return;
-        if (m_places.leave_surplus(&here, self)) {
+        if (m_slots.leave_surplus(&here, self)) {
             t_state.here = nullptr;
             tell_of_leaving(here);
-            if (!m_places.add_spare(self)) return;
+            if (!m_slots.add_spare(self)) return;
             continue;
         }
         here.sleep(nullptr);
@@ -471,7 +470,7 @@ void pool::help(task_group& group) {
             // Nothing runs for long, nor waits, once the pool stops.
             if (group.needs(*next) || m_stopping.load(std::memory_order_relaxed) || !block(group, next))
                 t_state.here->run(next);
-        } else if (!m_places.has_ready() || !block(group, nullptr)) {
+        } else if (!m_slots.has_ready() || !block(group, nullptr)) {
             if (!group.is_done()) t_state.here->sleep(&group);
         }
     }
@@ -480,18 +479,18 @@ void pool::help(task_group& group) {
 bool pool::block(task_group& group, task* first) {
     auto& self = *t_state.self;
     auto& here = *t_state.here;
-    auto* other = m_places.take_ready();
+    auto* other = m_slots.take_ready();
     const bool is_queued = other && first;
     if (is_queued) here.push(std::exchange(first, nullptr));
-    if (!other && first) other = m_places.take_spare();
+    if (!other && first) other = m_slots.take_spare();
     if (!other && first) other = start_thread();
     if (!other) return false;
-    (void)m_places.block(self, &group, true, t_state.group != self.outermost_group);
-    if (!group.announce_sleeper(task_group::sleeps_without_place)) end_sleep(&group, task_group::sleeps_without_place);
+    (void)m_slots.block(self, &group, true, t_state.group != self.outermost_group);
+    if (!group.announce_sleeper(task_group::sleeps_without_slot)) end_sleep(&group, task_group::sleeps_without_slot);
     t_state.here = nullptr;
-    m_places.give(&here, first, self, *other);
+    m_slots.give(&here, first, self, *other);
     if (is_queued) tell_of_work(here.group());
-    occupy(m_places.sleep(self));
+    occupy(m_slots.sleep(self));
     return true;
 }
 
@@ -510,13 +509,13 @@ void pool::visit(task_group& group) {
     const auto before = std::exchange(t_state,
                                       {.here = nullptr, .self = &self, .group = t_state.group, .frame = t_state.frame});
     while (!group.is_done()) {
-        if (!t_state.here) t_state.here = m_places.take_free();
+        if (!t_state.here) t_state.here = m_slots.take_free();
         if (t_state.here) {
             help(group);
-        } else if (m_places.block(self, &group, false, false)) {
-            if (!group.announce_sleeper(task_group::sleeps_without_place))
-                end_sleep(&group, task_group::sleeps_without_place);
-            occupy(m_places.sleep(self));
+        } else if (m_slots.block(self, &group, false, false)) {
+            if (!group.announce_sleeper(task_group::sleeps_without_slot))
+                end_sleep(&group, task_group::sleeps_without_slot);
+            occupy(m_slots.sleep(self));
         }
     }
     if (t_state.here) leave(self);

@@ -6,7 +6,7 @@
 #include "tasks/deque.hpp"
 #include "tasks/doorbell.hpp"
 #include "tasks/inbox.hpp"
-#include "tasks/places.hpp"
+#include "tasks/worker_slots.hpp"
 #include "tasks/policy.hpp"
 #include "tasks/task.hpp"
 #include "topology/machine.hpp"
@@ -30,7 +30,7 @@ class run_record;
 
 struct pool_options {
     unsigned threads = 0; ///< at work at once; 0 takes one for each core that this process may use
-    unsigned callers = 1; ///< places of them for waiting threads of the program; the pool starts threads for the others
+    unsigned callers = 1; ///< slots of them for waiting threads of the program; the pool starts threads for the others
     bool bind = true; ///< each thread of the pool stays on its node, where there are several
 };
 
@@ -68,7 +68,7 @@ class pool {
     void let_go(task* held);
 
     /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks that the group needs, if
-    /// it has a place or one is free. Where there are only others, its place goes to another thread until the wait is
+    /// it has a slot or one is free. Where there are only others, its slot goes to another thread until the wait is
     /// over: what runs on top of a wait might itself wait for what comes after it.
     void wait(task_group& group);
 
@@ -81,7 +81,7 @@ class pool {
     /// Index of the calling worker; threads() for a thread that is none.
     [[nodiscard]] unsigned current_worker() const;
 
-    using thread = places<worker, task>::thread;
+    using thread = worker_slots<worker, task>::thread;
 
   private:
     friend class worker;
@@ -89,7 +89,7 @@ class pool {
         inbox<task> urgent, ordinary;
         std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
-        std::atomic<unsigned> free{0}; ///< members that are nobody's place
+        std::atomic<unsigned> free{0}; ///< members that are nobody's slot
         doorbell<> bell;
         std::vector<worker*> members;
         /// Whether somebody will run what is dealt here. Else it is spared for no one.
@@ -100,7 +100,7 @@ class pool {
     /// If `is_child`, puts the task first in an inbox, so that a wait finds what its own task spawned, and stacks grow
     /// no deeper than the recursion.
     void make_ready(task* ready, worker* from, std::span<const region> regions, bool is_child = false);
-    /// Runs up to `surplus` tasks, if a place is free for the caller and work is found.
+    /// Runs up to `surplus` tasks, if a slot is free for the caller and work is found.
     void work_off(std::uint64_t surplus);
     /// Sleeps while the group's number of pending tasks keeps falling.
     static void let_catch_up(task_group& group);
@@ -110,30 +110,30 @@ class pool {
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
     void wake_everyone();
-    /// Wakes one holder of a place, for a thread that wants one.
+    /// Wakes one holder of a slot, for a thread that wants one.
     void wake_any();
     /// The last task of `group`, which may be gone, has found these sleepers.
     void end_sleep(const void* group, std::uint64_t sleepers);
-    /// Starts a thread of the pool, which sleeps until it is given a place. Null if there are most_threads, or the pool
+    /// Starts a thread of the pool, which sleeps until it is given a slot. Null if there are most_threads, or the pool
     /// stops, or the system starts no more; `why` gets the cause.
     thread* start_thread(std::string* why = nullptr);
     void work(thread& self);
-    /// Runs what the group needs; returns when it is done, or when the calling thread has no place any more.
+    /// Runs what the group needs; returns when it is done, or when the calling thread has no slot any more.
     void help(task_group& group);
-    /// As wait(), for a thread that has no place in this pool.
+    /// As wait(), for a thread that has no slot in this pool.
     void visit(task_group& group);
-    /// Gives the place to another thread, which begins with `first` (null: only to a thread whose wait is over), and
-    /// sleeps until the group is done or a place is there. False if no thread is to be had: nothing has happened.
+    /// Gives the slot to another thread, which begins with `first` (null: only to a thread whose wait is over), and
+    /// sleeps until the group is done or a slot is there. False if no thread is to be had: nothing has happened.
     [[nodiscard]] bool block(task_group& group, task* first);
-    /// The calling thread, `self`, gives its place up.
+    /// The calling thread, `self`, gives its slot up.
     void leave(thread& self);
-    /// The calling thread has left `place`: others are told of the work there, which was perhaps spared for it.
-    void tell_of_leaving(const worker& place);
+    /// The calling thread has left `slot`: others are told of the work there, which was perhaps spared for it.
+    void tell_of_leaving(const worker& slot);
     /// The calling thread now works here; null: nowhere.
-    void occupy(worker* place);
+    void occupy(worker* slot);
     /// Whether threads of the pool may end: it stops, and nobody waits for what they run.
     [[nodiscard]] bool is_over() const {
-        return m_stopping.load(std::memory_order_acquire) && m_places.nobody_is_absent();
+        return m_stopping.load(std::memory_order_acquire) && m_slots.nobody_is_absent();
     }
     /// Ends all waiting tasks without running them. Call when all threads have stopped.
     void drain();
@@ -154,9 +154,9 @@ class pool {
     grouping m_grouping;
     std::vector<unsigned> m_node_of_worker; ///< where its thread is bound
     std::vector<std::unique_ptr<group_queue>> m_groups;
-    std::vector<std::unique_ptr<worker>> m_workers; ///< the places
+    std::vector<std::unique_ptr<worker>> m_workers; ///< the slots
     const bool m_bind;
-    places<worker, task> m_places;
+    worker_slots<worker, task> m_slots;
     std::mutex m_threads_mutex; // guards m_threads, and additions to m_selves
     std::vector<std::unique_ptr<thread>> m_selves; ///< of m_threads
     /// Left behind by a child of fork(), which may not touch them.

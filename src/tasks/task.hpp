@@ -101,7 +101,7 @@ class task_group {
     /// Announces that a thread will sleep until the group is done: the last end_one() returns `how`. False if the group
     /// is done.
     bool announce_sleeper(std::uint64_t how) { return m_pending.fetch_or(how, std::memory_order_seq_cst) >= one; }
-    static constexpr std::uint64_t sleeps_at_its_place = 1, sleeps_without_place = 2;
+    static constexpr std::uint64_t sleeps_at_its_slot = 1, sleeps_without_slot = 2;
 
     /// A wait for this group is under way in a task of `other`; null if in none, or when the wait has ended.
     void waited_for_in(task_group* other) {

@@ -21,7 +21,7 @@ using namespace std::chrono_literals;
 /// the owner's side.
 constexpr auto patience = 20us;
 constexpr int pauses_before_sleep = 64;
-/// A wait looks so often for what it needs, some 20 us, before it looks for anything else, and gives its place away:
+/// A wait looks so often for what it needs, some 20 us, before it looks for anything else, and gives its slot away:
 /// two changes of threads, which take as long.
 constexpr int looks_at_needed = 16;
 /// Children are put first into an inbox, so a wait that looks beyond these misses few.
@@ -204,7 +204,7 @@ void worker::taken() { m_pool.m_groups[m_group]->free.fetch_sub(1, std::memory_o
 task* worker::look() {
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {
         pause(1 << std::min(looks, 6));
-        if (m_pool.is_over() || m_pool.m_places.has_ready()) return nullptr;
+        if (m_pool.is_over() || m_pool.m_slots.has_ready()) return nullptr;
         if (auto* const found = find()) return found;
         if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
     }
@@ -220,7 +220,7 @@ task* worker::look(const task_group& group) {
             if (auto* const found = from_thief(group)) return found;
             continue;
         }
-        if (m_pool.m_places.has_ready()) return nullptr;
+        if (m_pool.m_slots.has_ready()) return nullptr;
         if (auto* const found = find()) return found;
         if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
     }
@@ -231,9 +231,9 @@ void worker::sleep(task_group* group) {
     auto& bell = m_pool.m_groups[m_group]->bell;
     m_pool.m_asleep.fetch_add(1, std::memory_order_seq_cst);
     const auto key = bell.register_sleeper();
-    const bool goes_on = group && !group->announce_sleeper(task_group::sleeps_at_its_place);
+    const bool goes_on = group && !group->announce_sleeper(task_group::sleeps_at_its_slot);
     real_atomics::fence();
-    if (!goes_on && !(!group && m_pool.is_over()) && !work_in_reach() && !m_pool.m_places.has_ready()) bell.sleep(key);
+    if (!goes_on && !(!group && m_pool.is_over()) && !work_in_reach() && !m_pool.m_slots.has_ready()) bell.sleep(key);
     // The ring may have told of work, which a thread that has waited leaves to others.
     if (group && group->is_done() && work_in_reach()) m_pool.tell_of_work(m_group);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A worker: a place in the pool, with its deque, its free list of tasks, and the search for work.
+// A worker: a slot in the pool, with its deque, its free list of tasks, and the search for work.
 #pragma once
 
 #include "base/clock.hpp"
@@ -15,7 +15,7 @@
 
 namespace causeway::tasks {
 
-/// A place in the pool. Used by the one thread that has it, except steal_from() and queued(), which any thread may
+/// A slot in the pool. Used by the one thread that has it, except steal_from() and queued(), which any thread may
 /// call.
 class alignas(64) worker {
   public:
@@ -34,7 +34,7 @@ class alignas(64) worker {
     void push(task* ready) {
         if (__builtin_expect(!m_queue.push(ready), 0)) m_pool.m_groups[m_group]->ordinary.push_first(ready);
     }
-    /// Nobody has this place any more, or somebody has it again.
+    /// Nobody has this slot any more, or somebody has it again.
     void left();
     void taken();
     [[nodiscard]] bool has_work(unsigned group) const;
@@ -49,11 +49,11 @@ class alignas(64) worker {
     /// Runs a task. The calling thread may be another worker when it returns: while the task waited, others worked
     /// here.
     void run(task* which);
-    /// Polls for work with growing pauses. Null if there is none, or the pool stops, or a thread wants a place.
+    /// Polls for work with growing pauses. Null if there is none, or the pool stops, or a thread wants a slot.
     [[nodiscard]] task* look();
     /// As look(), for a wait for `group`: first what the group needs, then whatever there is. Null also if it is done.
     [[nodiscard]] task* look(const task_group& group);
-    /// Sleeps until there may be work, a thread wants a place, or the pool stops or `group` (may be null) is done.
+    /// Sleeps until there may be work, a thread wants a slot, or the pool stops or `group` (may be null) is done.
     void sleep(task_group* group);
 
     /// Destroys the payload of a task that does not run. An exception fails its group.
@@ -104,7 +104,7 @@ class alignas(64) worker {
 
 /// What the calling thread does in pools.
 struct thread_state {
-    worker* here = nullptr; ///< its place; null while it has none
+    worker* here = nullptr; ///< its slot; null while it has none
     pool::thread* self = nullptr; ///< in the pool that it is in
     task_group* group = nullptr; ///< of the task that it runs
     const void* frame = nullptr; ///< where that task's part of the stack begins

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// Deque, inbox, sleep and places in every order of their steps.
+// Deque, inbox, sleep and slots in every order of their steps.
 #include "stepped.hpp"
 
 #include "tasks/deque.hpp"
 #include "tasks/doorbell.hpp"
 #include "tasks/inbox.hpp"
-#include "tasks/places.hpp"
+#include "tasks/worker_slots.hpp"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ std::size_t orders(double part) {
 using causeway::tasks::deque;
 using causeway::tasks::doorbell;
 using causeway::tasks::inbox;
-using causeway::tasks::places;
+using causeway::tasks::worker_slots;
 using stepped::scheduler;
 
 struct element {
@@ -262,16 +262,16 @@ TEST(stepped, deque_inbox_and_sleep_together_run_each_task_once_and_end) {
         << "run " << model.runs;
 }
 
-/// Threads that wait for a group give their places away, and get one when its last task is over, as pool::block() and
+/// Threads that wait for a group give their slots away, and get one when its last task is over, as pool::block() and
 /// pool::work() do it.
-struct places_scene {
-    struct place {
+struct slots_scene {
+    struct slot {
         void taken() {}
         void left() {}
         int holders = 0;
     };
-    using exchange = places<place, element, stepped::atomics, stepped::model_lock>;
-    explicit places_scene(int tasks) : pending(4 * tasks) {}
+    using exchange = worker_slots<slot, element, stepped::atomics, stepped::model_lock>;
+    explicit slots_scene(int tasks) : pending(4 * tasks) {}
     /// Registers the wait, as pool::block() does.
     void announce(exchange::thread& self) {
         EXPECT_TRUE(all.block(self, &pending, true, true));
@@ -281,13 +281,13 @@ struct places_scene {
     }
     void wait_in_task(exchange::thread& self, exchange::thread& next, element* first) {
         announce(self);
-        all.give(place_of(self), first, self, next);
+        all.give(slot_of(self), first, self, next);
         enter(self, all.sleep(self));
         EXPECT_LT(pending.load(), 4);
         ++went_on;
-        (void)place_of(self);
+        (void)slot_of(self);
     }
-    /// A thread of the pool, until it has given its place to another one.
+    /// A thread of the pool, until it has given its slot to another one.
     void work(exchange::thread& self) {
         enter(self, all.sleep(self));
         for (;;) {
@@ -296,7 +296,7 @@ struct places_scene {
                 end_one();
             }
             if (auto* const other = all.take_ready()) {
-                all.give(place_of(self), nullptr, self, *other);
+                all.give(slot_of(self), nullptr, self, *other);
                 return;
             }
             const auto key = bell.register_sleeper();
@@ -309,20 +309,20 @@ struct places_scene {
     void over() {
         if (all.over(&pending) && bell.has_sleepers() && rings) bell.ring();
     }
-    void enter(exchange::thread& self, place* where) {
+    void enter(exchange::thread& self, slot* where) {
         ASSERT_NE(where, nullptr);
-        EXPECT_EQ(++where->holders, 1) << "two threads at one place";
+        EXPECT_EQ(++where->holders, 1) << "two threads at one slot";
         at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2] = where;
     }
-    place* place_of(const exchange::thread& self) {
+    slot* slot_of(const exchange::thread& self) {
         auto*& its = at[&self == &threads[0] ? 0 : &self == &threads[1] ? 1 : 2];
         --its->holders;
         return std::exchange(its, nullptr);
     }
     exchange all{1, 0};
     std::array<exchange::thread, 3> threads{exchange::thread(false), exchange::thread(false), exchange::thread(false)};
-    place only;
-    std::array<place*, 3> at{};
+    slot only;
+    std::array<slot*, 3> at{};
     stepped::atomic<int> pending;
     doorbell<stepped::atomics> bell;
     element first;
@@ -330,11 +330,11 @@ struct places_scene {
     bool rings = true;
 };
 
-TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over) {
-    std::unique_ptr<places_scene> scene;
+TEST(stepped, a_thread_that_gave_its_slot_away_gets_one_when_its_group_is_over) {
+    std::unique_ptr<slots_scene> scene;
     const auto of = [&](int tasks, std::vector<scheduler::body> bodies) {
         return [&scene, tasks, bodies] {
-            scene = std::make_unique<places_scene>(tasks);
+            scene = std::make_unique<slots_scene>(tasks);
             scene->enter(scene->threads[0], &scene->only);
             return bodies;
         };
@@ -346,15 +346,15 @@ TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over)
                           [&] { return scene->all.take_ready() == scene->threads.data() && !scene->all.take_ready(); }))
         << "run " << model.runs;
     EXPECT_GT(model.runs, 10u);
-    // A place that is given is got, before or after its taker sleeps.
+    // A slot that is given is got, before or after its taker sleeps.
     EXPECT_TRUE(model.every_order(
         of(0,
-           {[&] { scene->all.give(scene->place_of(scene->threads[0]), nullptr, scene->threads[0], scene->threads[1]); },
+           {[&] { scene->all.give(scene->slot_of(scene->threads[0]), nullptr, scene->threads[0], scene->threads[1]); },
             [&] { scene->enter(scene->threads[1], scene->all.sleep(scene->threads[1])); }}),
         [&] { return scene->only.holders == 1; }))
         << "run " << model.runs;
     EXPECT_GT(model.runs, 10u);
-    // A holder of a place does not sleep beside a thread that wants one.
+    // A holder of a slot does not sleep beside a thread that wants one.
     const auto holder = [&] {
         const auto key = scene->bell.register_sleeper();
         if (!scene->all.has_ready()) scene->bell.sleep(key);
@@ -368,7 +368,7 @@ TEST(stepped, a_thread_that_gave_its_place_away_gets_one_when_its_group_is_over)
     EXPECT_GT(model.runs, 100u);
     EXPECT_FALSE(model.every_order(
         [&] {
-            scene = std::make_unique<places_scene>(0);
+            scene = std::make_unique<slots_scene>(0);
             scene->rings = false;
             return std::vector<scheduler::body>{holder, ender};
         },

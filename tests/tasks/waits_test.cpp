@@ -60,7 +60,7 @@ TEST_P(waits, of_a_thread_of_the_program_do_not_run_what_waits_for_it) {
     }
 }
 
-TEST_P(waits, leave_their_places_to_tasks_that_end_them) {
+TEST_P(waits, leave_their_slots_to_tasks_that_end_them) {
     task_pool pool({.policy = GetParam(), .threads = 3, .no_callers = 1});
     std::array<std::unique_ptr<task_group>, 3> groups;
     std::array<causeway_task*, 3> held{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which thread works at which place of a pool, and how places change hands.
+// Which thread works at which slot of a pool, and how slots change hands.
 #pragma once
 
 #include "base/spin_lock.hpp"
@@ -15,9 +15,9 @@
 
 namespace causeway::tasks {
 
-/// A pool runs as many tasks at once as it has places. A thread that waits for a group, and may run none of the tasks
-/// that are there, gives its place to a thread that runs them; once the group is over it gets a place again.
-template <class Place, class Task, class Atomics = real_atomics, class Lock = spin_lock> class places {
+/// A pool runs as many tasks at once as it has worker slots. A thread that waits for a group, and may run none of the
+/// tasks that are there, gives its slot to a thread that runs them; once the group is over it gets a slot again.
+template <class Slot, class Task, class Atomics = real_atomics, class Lock = spin_lock> class worker_slots {
   public:
     /// What is known of one thread. Lives as long as the thread is in the pool.
     class thread {
@@ -26,60 +26,60 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
             : of_program(is_of_program), outermost_group(below) {}
         const bool of_program;              ///< the pool has not started it
         const void* const outermost_group;  ///< of the task, if any, in which it came to this pool
-        Task* first = nullptr;              ///< came with its place, to be run before anything else
+        Task* first = nullptr;              ///< came with its slot, to be run before anything else
 
       private:
-        friend class places;
-        Place* m_granted = nullptr;
+        friend class worker_slots;
+        Slot* m_granted = nullptr;
         const void* m_group = nullptr; ///< that it waits for; never looked into, as it may be gone
-        bool m_in_task = false;        ///< it goes on only with a place
+        bool m_in_task = false;        ///< it goes on only with a slot
         thread* m_next = nullptr;
         Lock m_lock; // held by the thread that wakes this one, which may be gone after
         typename Atomics::template atomic<std::uint32_t> m_signal{0};
     };
 
-    /// Threads of the program may have `callers` of `count` places.
-    places(std::size_t count, unsigned callers) : m_callers(callers) { m_free.reserve(count); }
+    /// Threads of the program may have `callers` of `count` slots.
+    worker_slots(std::size_t count, unsigned callers) : m_callers(callers) { m_free.reserve(count); }
 
-    /// A place that nobody has, for a thread of the program; null if there is none.
-    Place* take_free() {
+    /// A slot that nobody has, for a thread of the program; null if there is none.
+    Slot* take_free() {
         if (!has_free()) return nullptr;
         const std::lock_guard lock(m_lock);
         if (m_free.empty()) return nullptr;
-        auto* const place = m_free.back();
+        auto* const slot = m_free.back();
         m_free.pop_back();
-        place->taken();
+        slot->taken();
         m_free_count.store(m_free.size(), std::memory_order_relaxed);
         ++m_held_by_program;
-        return place;
+        return slot;
     }
-    /// `me` has no more use for its place: it goes to a thread that waits for one, else to the next that asks.
-    void leave(Place* place, const thread& me) {
+    /// `me` has no more use for its slot: it goes to a thread that waits for one, else to the next that asks.
+    void leave(Slot* slot, const thread& me) {
         thread* next = nullptr;
         {
             const std::lock_guard lock(m_lock);
-            next = leave_locked(place, me);
+            next = leave_locked(slot, me);
         }
         if (next) wake(*next);
     }
-    /// As leave(), for a thread of the pool, if the place is one of those for the program's threads. False if it keeps
-    /// the place.
-    bool leave_surplus(Place* place, const thread& me) {
+    /// As leave(), for a thread of the pool, if the slot is one of those for the program's threads. False if it keeps
+    /// the slot.
+    bool leave_surplus(Slot* slot, const thread& me) {
         thread* next = nullptr;
         {
             const std::lock_guard lock(m_lock);
             if (m_held_by_program + m_free.size() >= m_callers) return false;
-            next = leave_locked(place, me);
+            next = leave_locked(slot, me);
         }
         if (next) wake(*next);
         return true;
     }
 
-    /// From now on over(group) ends the next sleep() of `me`. `has_place`: it gives that away before it sleeps. False
+    /// From now on over(group) ends the next sleep() of `me`. `has_slot`: it gives that away before it sleeps. False
     /// if it has none, and there is one to take.
-    bool block(thread& me, const void* group, bool has_place, bool in_task) {
+    bool block(thread& me, const void* group, bool has_slot, bool in_task) {
         const std::lock_guard lock(m_lock);
-        if (!has_place && !m_free.empty()) return false;
+        if (!has_slot && !m_free.empty()) return false;
         me.m_group = group;
         me.m_in_task = in_task;
         auto& list = m_blocked[bucket_of(group)];
@@ -87,15 +87,15 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         m_absent.store(m_absent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return true;
     }
-    /// Returns the place that `me` has got; null if it needs none: its group is over, or the pool stops.
-    Place* sleep(thread& me) {
+    /// Returns the slot that `me` has got; null if it needs none: its group is over, or the pool stops.
+    Slot* sleep(thread& me) {
         me.m_signal.wait(0, std::memory_order_acquire);
         const std::lock_guard lock(me.m_lock);
         me.m_signal.store(0, std::memory_order_relaxed);
         return std::exchange(me.m_granted, nullptr);
     }
-    /// The tasks of `group` are over. True if threads now want a place to go on at: has_ready(), which sleeping holders
-    /// of places must be told of.
+    /// The tasks of `group` are over. True if threads now want a slot to go on at: has_ready(), which sleeping holders
+    /// of slots must be told of.
     bool over(const void* group) {
         thread* awake = nullptr;
         bool wanted = false;
@@ -126,13 +126,13 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
 
     [[nodiscard]] bool has_free() const { return m_free_count.load(std::memory_order_relaxed) != 0; }
     [[nodiscard]] bool has_ready() const { return m_ready_count.load(std::memory_order_relaxed) != 0; }
-    /// A thread whose group is over, and that wants a place; null if there is none. Give it one.
+    /// A thread whose group is over, and that wants a slot; null if there is none. Give it one.
     thread* take_ready() {
         if (!has_ready()) return nullptr;
         const std::lock_guard lock(m_lock);
         return take_ready_locked();
     }
-    /// A thread of the pool that has no place and nothing to wait for; null if there is none. Give it a place.
+    /// A thread of the pool that has no slot and nothing to wait for; null if there is none. Give it a slot.
     thread* take_spare() {
         const std::lock_guard lock(m_lock);
         auto* const found = m_spares;
@@ -146,26 +146,26 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         me.m_next = std::exchange(m_spares, &me);
         return true;
     }
-    /// Gives the place of `from` to `to`, which sleeps, or will: one from take_ready(), take_spare(), or a new one.
-    void give(Place* place, Task* first, const thread& from, thread& to) {
+    /// Gives the slot of `from` to `to`, which sleeps, or will: one from take_ready(), take_spare(), or a new one.
+    void give(Slot* slot, Task* first, const thread& from, thread& to) {
         {
             const std::lock_guard lock(m_lock);
             if (from.of_program) --m_held_by_program;
-            grant_locked(place, to);
+            grant_locked(slot, to);
             to.first = first;
         }
         wake(to);
     }
-    /// As give(), for a place that was nobody's before.
-    void begin(Place* place, thread* to) {
+    /// As give(), for a slot that was nobody's before.
+    void begin(Slot* slot, thread* to) {
         if (!to) {
-            add_free(place);
+            add_free(slot);
             return;
         }
-        to->m_granted = place;
+        to->m_granted = slot;
         wake(*to);
     }
-    /// Spare threads wake without a place. Others are not touched.
+    /// Spare threads wake without a slot. Others are not touched.
     void stop() {
         thread* all = nullptr;
         {
@@ -175,7 +175,7 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         }
         while (all) wake(*std::exchange(all, all->m_next));
     }
-    /// Whether no thread waits here for a group or for a place.
+    /// Whether no thread waits here for a group or for a slot.
     [[nodiscard]] bool nobody_is_absent() const { return m_absent.load(std::memory_order_acquire) == 0; }
 
   private:
@@ -188,14 +188,14 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         whom.m_signal.store(1, std::memory_order_release);
         whom.m_signal.notify_one();
     }
-    void add_free(Place* place) {
-        m_free.push_back(place);
-        place->left();
+    void add_free(Slot* slot) {
+        m_free.push_back(slot);
+        slot->left();
         m_free_count.store(m_free.size(), std::memory_order_relaxed);
     }
     void absent_no_more() { m_absent.store(m_absent.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
-    void grant_locked(Place* place, thread& to) {
-        to.m_granted = place;
+    void grant_locked(Slot* slot, thread& to) {
+        to.m_granted = slot;
         if (to.of_program) ++m_held_by_program;
     }
     thread* take_ready_locked() {
@@ -207,7 +207,7 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         absent_no_more();
         return found;
     }
-    /// While threads wait, no place is free: one of the program's rather than one of the pool's looks for work there.
+    /// While threads wait, no slot is free: one of the program's rather than one of the pool's looks for work there.
     thread* take_blocked_locked() {
         thread** any = nullptr;
         for (auto& list : m_blocked)
@@ -219,21 +219,21 @@ template <class Place, class Task, class Atomics = real_atomics, class Lock = sp
         absent_no_more();
         return found;
     }
-    thread* leave_locked(Place* place, const thread& me) {
+    thread* leave_locked(Slot* slot, const thread& me) {
         if (me.of_program) --m_held_by_program;
         auto* next = take_ready_locked();
         if (!next) next = take_blocked_locked();
         if (next) {
-            grant_locked(place, *next);
+            grant_locked(slot, *next);
         } else {
-            add_free(place);
+            add_free(slot);
         }
         return next;
     }
 
     const unsigned m_callers;
     Lock m_lock; // guards what follows; the counts are read without it
-    std::vector<Place*> m_free;
+    std::vector<Slot*> m_free;
     std::size_t m_held_by_program = 0;
     bool m_stopped = false;
     thread* m_spares = nullptr; ///< the last to come is the first to go: it is still in the caches
