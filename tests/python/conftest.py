@@ -13,8 +13,12 @@ import pyopencl as cl
 import pytest
 from mpi4py import MPI
 
-# A rank whose neighbour failed waits for it: the stacks say where, and the job ends.
-faulthandler.dump_traceback_later(120, exit=True)
+
+@pytest.fixture(autouse=True)
+def _watched():
+    """A rank whose neighbour failed waits for it: the stacks say where, and the job ends."""
+    faulthandler.dump_traceback_later(240, exit=True)
+
 
 mf = cl.mem_flags
 

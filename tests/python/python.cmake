@@ -9,7 +9,7 @@ set(python_run ${CMAKE_CURRENT_LIST_DIR}/run.sh $<TARGET_FILE:causeway>)
 
 # python_test(<name> <runtime> <ranks> <arguments of Python>...)
 function(python_test name runtime ranks)
-  causeway_test(python.${name} LABEL python RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 180
+  causeway_test(python.${name} LABEL python RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 900
     COMMAND ${python_run} ${ARGN})
 endfunction()
 
