@@ -546,7 +546,7 @@ void symmetric_heap::free(void* address) {
     if (address != nullptr) {
         offset = locate(address, 0, "the address");
         const std::lock_guard lock(m_mutex);
-        if (m_allocator.find(offset)->offset != offset)
+        if (m_allocator.find_or_end(offset)->offset != offset)
             throw transfer_error(status::invalid_value,
                                  "the address is in the middle of an allocation of the symmetric heap");
     }
@@ -568,7 +568,7 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
     if (wanted < first || wanted - first >= m_allocator.bytes()) refuse("is not in the symmetric heap");
     const auto offset = static_cast<std::size_t>(wanted - first);
     const std::lock_guard lock(m_mutex);
-    const auto range = m_allocator.find(offset);
+    const auto range = bytes == 0 ? m_allocator.find_or_end(offset) : m_allocator.find(offset);
     if (!range) refuse("is in the symmetric heap, but not allocated, or freed");
     const auto left = range->bytes - (offset - range->offset);
     if (bytes > left) refuse("has " + bytes_text(left) + " of its allocation behind it, not " + bytes_text(bytes));

@@ -57,10 +57,15 @@ void offset_allocator::give(std::size_t offset) {
 }
 
 std::optional<offset_allocator::range> offset_allocator::find(std::size_t offset) const {
+    const auto found = find_or_end(offset);
+    return found && offset - found->offset < found->bytes ? found : std::nullopt;
+}
+
+std::optional<offset_allocator::range> offset_allocator::find_or_end(std::size_t offset) const {
     const auto behind = m_taken.upper_bound(offset);
     if (behind == m_taken.begin()) return {};
     const auto& [first, bytes] = *std::prev(behind);
-    if (offset - first >= bytes) return {};
+    if (offset - first > bytes) return {};
     return range{first, bytes};
 }
 

@@ -25,6 +25,8 @@ class offset_allocator {
     };
     /// The allocated range that contains `offset`, with the bytes that were asked for; none if no allocation has it.
     [[nodiscard]] std::optional<range> find(std::size_t offset) const;
+    /// As find(), also for the offset where a range ends, and where one of no bytes begins.
+    [[nodiscard]] std::optional<range> find_or_end(std::size_t offset) const;
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     [[nodiscard]] std::size_t largest_free() const;
 

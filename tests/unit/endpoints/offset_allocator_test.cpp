@@ -25,6 +25,8 @@ TEST(offset_allocator, finds_the_bytes_asked_for_and_no_more) {
     ASSERT_EQ(all.take(1), 128u);
     EXPECT_EQ(all.find(99)->bytes, 100u);
     EXPECT_FALSE(all.find(100));
+    EXPECT_EQ(all.find_or_end(100)->offset, 0u);
+    EXPECT_FALSE(all.find_or_end(101));
     EXPECT_EQ(all.find(128)->bytes, 1u);
     EXPECT_FALSE(all.find(129));
 }
