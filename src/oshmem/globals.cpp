@@ -59,10 +59,14 @@ bool move(void* memory, const shared_globals& to) {
     return ::mremap(memory, to.bytes, to.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) != MAP_FAILED;
 }
 
-shared_globals the_globals;
-void* copy_for_child = MAP_FAILED;
+// Never destroyed: the segment's own address is free since its pages lie where the variables are.
+shared_globals& the_globals = *new shared_globals;
+// Handlers of forks by several threads may take turns.
+thread_local void* copy_for_child = MAP_FAILED;
 
 void before_fork() {
+    copy_for_child = MAP_FAILED;
+    if (!the_globals.memory) return;
     copy_for_child = ::mmap(nullptr, the_globals.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (copy_for_child != MAP_FAILED)
         copy(static_cast<std::uint64_t*>(copy_for_child), the_globals.first, the_globals.bytes);
@@ -70,9 +74,12 @@ void before_fork() {
 void in_parent() {
     if (copy_for_child != MAP_FAILED) ::munmap(copy_for_child, the_globals.bytes);
 }
-/// Without room for the copy they stay shared.
+/// Without room for the copy they stay shared. With one, the child is no part of what its parent shares: if it is a PE
+/// itself, shmem_init shares its own.
 void in_child() {
-    if (copy_for_child != MAP_FAILED) (void)move(copy_for_child, the_globals);
+    if (copy_for_child == MAP_FAILED || !move(copy_for_child, the_globals)) return;
+    (void)the_globals.memory.release();
+    the_globals = {};
 }
 
 /// Before the program's own constructors. Stores of threads that run already, where the library is loaded later, might
@@ -99,7 +106,8 @@ shared_globals& share_globals() {
         throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno),
                              errno);
     the_globals = std::move(made);
-    ::pthread_atfork(before_fork, in_parent, in_child);
+    static const int handled = ::pthread_atfork(before_fork, in_parent, in_child);
+    (void)handled;
     return the_globals;
 }
 
