@@ -59,8 +59,7 @@ bool move(void* memory, const shared_globals& to) {
     return ::mremap(memory, to.bytes, to.bytes, MREMAP_MAYMOVE | MREMAP_FIXED, target) != MAP_FAILED;
 }
 
-// Never destroyed: the segment's own address is free since its pages lie where the variables are.
-shared_globals& the_globals = *new shared_globals;
+constinit shared_globals the_globals;
 // Handlers of forks by several threads may take turns.
 thread_local void* copy_for_child = MAP_FAILED;
 
@@ -78,7 +77,6 @@ void in_parent() {
 /// itself, shmem_init shares its own.
 void in_child() {
     if (copy_for_child == MAP_FAILED || !move(copy_for_child, the_globals)) return;
-    (void)the_globals.memory.release();
     the_globals = {};
 }
 
@@ -100,12 +98,14 @@ shared_globals& share_globals() {
     const auto where = globals_of_program();
     if (where.end <= where.first) return the_globals;
     shared_globals made{where.first, where.end - where.first, nullptr};
-    made.memory = comm::shared_segment::reserve(made.bytes);
+    auto segment = comm::shared_segment::reserve(made.bytes);
+    made.memory = segment.get();
     copy(reinterpret_cast<std::uint64_t*>(made.memory->memory()), made.first, made.bytes);
     if (!move(made.memory->memory(), made))
         throw transfer_error(status::out_of_host_memory, "sharing the program's variables: " + errno_text(errno),
                              errno);
-    the_globals = std::move(made);
+    (void)segment.release();
+    the_globals = made;
     static const int handled = ::pthread_atfork(before_fork, in_parent, in_child);
     (void)handled;
     return the_globals;

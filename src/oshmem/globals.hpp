@@ -14,7 +14,8 @@ namespace causeway::oshmem {
 struct shared_globals {
     std::uintptr_t first = 0;
     std::size_t bytes = 0; ///< 0 if the program has none
-    std::unique_ptr<comm::shared_segment> memory; ///< mapped at `first`, not where it says
+    /// Mapped at `first`, not where it says. Never deleted: others' memory may lie there by now.
+    comm::shared_segment* memory = nullptr;
 };
 
 /// Moves the variables there, unless that is done: it is when the program is loaded, before main() and its threads.
