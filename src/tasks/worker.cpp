@@ -277,22 +277,19 @@ void worker::end_payload(task& which) {
 
 void worker::run_here(task* which) {
     auto& group = *which->group;
+    // What destroys a payload may wait, too.
+    auto* const below = std::exchange(t_state.group, &group);
+    const auto* const frame = std::exchange(t_state.frame, __builtin_frame_address(0));
     if (which->void_of_work || group.is_cancelled()) {
         end_payload(*which);
-        return end(which);
-    }
-    if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
+    } else if (m_pool.m_stopping.load(std::memory_order_relaxed)) {
         try {
             throw transfer_error(status::cancelled, "a task was waiting when its pool was released");
         } catch (const std::exception&) { // std::bad_alloc if there is no memory for the text
             group.fail(std::current_exception());
         }
         end_payload(*which);
-        return end(which);
-    }
-    auto* const below = std::exchange(t_state.group, &group);
-    const auto* const frame = std::exchange(t_state.frame, __builtin_frame_address(0));
-    if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
+    } else if (__builtin_expect(m_pool.m_record != nullptr, 0)) {
         run_record::running running(*m_pool.m_record, which->record);
         call(which);
         running.ended(m_position, which->way);
