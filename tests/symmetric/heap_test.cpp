@@ -182,9 +182,6 @@ TEST_F(symmetric_heap, refuses_the_bytes_behind_an_allocation_of_any_size) {
     // Its end has no bytes, and none may be moved there.
     EXPECT_NE(causeway_symmetric_buffer(memory + 100, &offset, &code), nullptr);
     EXPECT_EQ(causeway_symmetric_put(memory + 100, here.data(), 0, next), CL_SUCCESS);
-    auto* const nothing = causeway_symmetric_malloc(0);
-    EXPECT_EQ(causeway_symmetric_put(nothing, here.data(), 0, next), CL_SUCCESS);
-    EXPECT_EQ(causeway_symmetric_free(nothing), CL_SUCCESS);
     // What there is can be used, to the last byte.
     EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 4, behind, 0, 0, next, nullptr), CL_SUCCESS);
     EXPECT_EQ(clEnqueueGetStrided(on.get(), other.get(), CL_TRUE, 0, 10, memory, 10, 10, 10, next, 0, nullptr, nullptr),
