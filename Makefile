@@ -18,14 +18,14 @@ run := scripts/run_with.sh $(RUNTIME)
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test ci test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
-	@echo 'make test        what a change has to pass: both compilers, the suite, sanitized tests, clang-tidy; 40 minutes on two cores'
+	@echo 'make test        the build by g++ and the suite: 25 minutes on two cores'
 	@echo 'make test-all    the same of everything: repeats, the suite under each sanitizer and with MPICH, all sources; hours'
-	@echo 'make suite       of that only the build by g++ and the suite'
+	@echo 'make ci          test, and both compilers, sanitized tests, clang-tidy; 40 minutes on two cores'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
@@ -60,7 +60,9 @@ quick:
 	@scripts/test.sh build/release -L quick
 
 # What a change has to pass, and what continuous integration runs: two compilers, tests, sanitizers and clang-tidy.
-test:
+test: suite
+
+ci:
 	@TEST_SETUP="$(TEST_SETUP)" TIDY="$(or $(TIDY),--newest 24 --minutes 3)" scripts/stages.sh
 
 test-all:

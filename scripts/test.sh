@@ -11,11 +11,10 @@ fi
 build=$(cd "$1" && pwd)
 shift
 
-# One more than there are processors: ranks that a test counts as processors poll, but most tests wait half of their time.
 mkdir -p "$build/Testing"
 said=$build/Testing/said.log
 status=0
-ctest --output-on-failure --no-tests=error --parallel "$(($(nproc) + 1))" --test-dir "$build" "$@" 2>&1 | tee "$said" || status=$?
+ctest --output-on-failure --no-tests=error --parallel "$(nproc)" --test-dir "$build" "$@" 2>&1 | tee "$said" || status=$?
 [ "$status" -ne 0 ] || exit 0
 
 failed=$(sed -n '/^The following tests FAILED/,/^Errors/ s/^\t *[0-9]* - \(.*\) (.*)$/\1/p' "$said")
