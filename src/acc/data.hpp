@@ -14,7 +14,7 @@ class directive_target {
     acc::device& device() { return *m_device; }
     acc::queue& queue() { return *m_queue; }
     std::unique_lock<std::recursive_mutex>& lock() { return m_lock; }
-    /// Orders a synchronous directive that copies data back after all queues of its device.
+    /// If the directive is synchronous: orders it behind all queues of its device. For directives that copy data back.
     void come_last();
     /// Waits for the queue if the directive is synchronous.
     void finish();

@@ -15,7 +15,7 @@
 
 namespace causeway::acc {
 
-/// The queue of what is not asynchronous, and of everything that names its device with `deviceid`.
+/// Number of the queue for synchronous work, and for all that names its device by `deviceid`.
 inline constexpr long synchronous_queue = -2;
 
 struct buffer_location {
@@ -26,7 +26,7 @@ struct buffer_location {
 /// An event that a queue's next command waits for, and that is not the queue's own. Owns a reference to it.
 struct outside_event {
     cl_event event;
-    /// If the event is another device's: a queue of this device whose commands up to now end after the event.
+    /// If the event is another device's: a queue of this device. A marker enqueued there now completes after the event.
     cl_command_queue teller = nullptr;
     /// The range that a copy between devices reads or writes on this device. Without a buffer, the event stands for all
     /// commands before it.
@@ -48,8 +48,8 @@ struct used_buffer {
     bool written;
 };
 
-/// Page-locked host memory, and what is read into it on the way to the program's memory. NVIDIA's driver (580) tells
-/// 40 us late that it has read 8 bytes into pageable memory.
+/// A pinned bounce buffer for small reads, and where its pieces go. NVIDIA's driver (580) reports a read of 8 bytes
+/// into pageable memory 40 us late.
 struct landing_area {
     char* block = nullptr;
     struct piece {
@@ -58,7 +58,7 @@ struct landing_area {
     };
     std::vector<piece> pieces;
 
-    /// Copies the pieces to the program's memory. Call when they are read.
+    /// Copies the pieces to the program's memory. Call once all of them have been read.
     void arrive();
 };
 
@@ -71,10 +71,10 @@ struct queue {
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
     std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
-    std::vector<cl_event> copies; // between devices, whose failures are told by the next wait
-    bool reads = false; // its commands since it was known to be empty may write to the program's memory
+    std::vector<cl_event> copies; // between devices; the next wait reports their failures
+    bool reads = false; // a command since the queue was last empty may write to the program's memory
     bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
-    landing_area landing; // of small reads that finish() takes further
+    landing_area landing; // of small reads, which finish() copies to the program
 
     void add_after(const outside_event& one);
     /// Call before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us, even if nothing is pending.
@@ -111,10 +111,10 @@ struct program_form {
 
 struct compiled_kernel {
     cl_kernel kernel = nullptr, end = nullptr;
-    std::size_t most = 0, most_of_end = 0; // threads of a group
+    std::size_t most = 0, most_of_end = 0; // the largest group sizes
 };
 
-/// What a launch of a kernel has found out. Later launches reuse it while the present table has the same version.
+/// Cached look-ups of a kernel's launch. Valid while the present table has the same version.
 struct launch_site {
     compiled_kernel loops, one_each;
     bool overlapping = false;
@@ -155,8 +155,7 @@ class device {
     /// The number of `declare` variables that are mapped here.
     std::size_t& declared() { return m_declared; }
 
-    /// Memory that other GPUs reach over a link between them, if the program copies between devices and there is such a
-    /// link.
+    /// A new buffer. Other GPUs reach it over a direct link if there is one and the program copies between devices.
     cl_mem allocate(std::size_t bytes);
     /// A buffer for a mapping that queue `in` is the first to use. free() gives it to the queue that used it last.
     cl_mem allocate(queue& in, std::size_t bytes);
@@ -170,7 +169,7 @@ class device {
     launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
 
-    /// Waits until all of the queue's commands are over, without the lock.
+    /// Waits, with the lock released, until all of the queue's commands are over.
     void finish(queue& of, std::unique_lock<std::recursive_mutex>& held);
     void finish_all(std::unique_lock<std::recursive_mutex>& held);
     bool is_over(queue& of);
@@ -180,7 +179,7 @@ class device {
     std::size_t allocated() const { return m_allocated; }
     void free(cl_mem buffer, std::size_t bytes);
 
-    // Addresses of device memory for the program: reserved, and never read or written by the host.
+    // Addresses by which the program names device memory: reserved ranges that the host never reads or writes.
     char* reserve(cl_mem buffer, std::size_t offset, std::size_t bytes);
     void forget(char* address);
     struct reservation {
@@ -194,7 +193,8 @@ class device {
   private:
     /// Whether there is another GPU.
     bool has_peers() const;
-    /// Page-locked memory from where finish() copies so many bytes to `to`; nullptr if they are to be read at once.
+    /// Pinned memory for a read of `bytes`, which finish() copies to `to`; nullptr if the read must go to `to`
+    /// directly.
     void* landing_of(queue& in, std::size_t bytes, void* to);
 
     std::recursive_mutex m_lock;
@@ -223,7 +223,7 @@ class device {
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
 const std::vector<std::unique_ptr<device>>& devices();
 
-/// From now on memory is made for copies between devices.
+/// Makes later allocations such that other devices reach them.
 void expect_peers();
 
 /// The calling thread's device; nullptr if that is the host.

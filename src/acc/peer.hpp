@@ -10,9 +10,8 @@ struct peer_end {
     void* address;
 };
 
-/// Copies from what is mapped on the one device to what is mapped on the other. Comes after the earlier commands in
-/// queue `number` of both devices and holds back the later ones, but not other copies, as long as they touch other
-/// bytes.
+/// Copies between memory mapped on two devices. Ordered after the earlier commands in queue `number` of both devices
+/// and before the later ones, except copies of other bytes.
 void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* name, long number, bool wait);
 
 } // namespace causeway::acc

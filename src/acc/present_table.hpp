@@ -10,12 +10,12 @@
 
 namespace causeway::acc {
 
-/// What the pointers of a mapped array point to.
+/// The rows of a mapped array of pointers, in one buffer.
 struct mapped_rows {
-    cl_mem buffer = nullptr; // has all of them
+    cl_mem buffer = nullptr; // all rows
     std::size_t bytes = 0;   // of the buffer
     std::size_t bytes_of_each = 0;
-    std::vector<char*> starts{}; // nullptr for pointers that point nowhere
+    std::vector<char*> starts{}; // on the host; nullptr for a null pointer
 };
 
 /// A range of host memory and the buffer that stands for it. Lives as long as one of its counts is above 0.
@@ -27,7 +27,7 @@ struct mapping {
     std::size_t offset; // of the range in the buffer
     long structured = 0, dynamic = 0;
     char* device_address = nullptr; // made when a program first asks for it
-    bool owned = true;              // not acc_map_data()'s, and no row
+    bool owned = true;              // false for acc_map_data()'s buffers and for rows
     mapped_rows rows{};
 };
 

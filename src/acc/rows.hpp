@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sections that go on through an array of pointers, `a[0:n][0:m]` of `double **a`: what the pointers point to lies row
-// by row in one buffer, and in place of the pointers the device has how far from its start each row is.
+// Sections through an array of pointers, as `a[0:n][0:m]` of `double **a`. One buffer holds all rows. In place of each
+// pointer the device has the offset of its row.
 #pragma once
 #include "acc/device.hpp"
 
@@ -14,7 +14,7 @@ mapping& map_rows(device& on, queue& in, const causeway_acc_data& one);
 void check_rows(device& on, const mapping& pointers, const causeway_acc_data& one);
 void release_rows(device& on, queue& in, mapping& pointers);
 
-/// Copy the clause's part of each row, or all of all rows if it names just the pointers.
+/// Copy the clause's part of each row, or whole rows if the clause names only the pointers.
 void read_rows(device& on, queue& in, const mapping& pointers, const causeway_acc_data& one);
 void write_rows(device& on, queue& in, const mapping& pointers, const causeway_acc_data& one);
 

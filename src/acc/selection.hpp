@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// OpenACC's internal control variables, of each host thread.
+// OpenACC's internal control variables; each host thread has its own.
 #pragma once
 
 namespace causeway::acc {

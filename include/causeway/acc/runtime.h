@@ -27,7 +27,7 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_TO_DEVICE,
     CAUSEWAY_ACC_COPYOUT_ZERO,
     CAUSEWAY_ACC_CREATE_ZERO,
-    CAUSEWAY_ACC_IMPLICIT /* as COPY, for a pointer without a clause of which nothing is present: its size is unknown */
+    CAUSEWAY_ACC_IMPLICIT /* for a pointer without a clause: as COPY, but nothing if the device has any of its bytes */
 };
 
 /* One variable of a data clause. `bytes` is 0 for a pointer without a section, which stands for all that is mapped
@@ -40,8 +40,8 @@ struct causeway_acc_data {
     const char* name;
     void* mapped;
     int parameter; /* a parameter declared as an array of `bytes`, which count only if nothing is mapped there */
-    long row_first; /* if row_bytes is not 0, `host` has pointers: of what each points to, that many bytes from here */
-    unsigned long row_bytes;
+    long row_first; /* where the section begins in each row, in bytes, if `host` has pointers to rows */
+    unsigned long row_bytes; /* of the section in each row; 0: `host` has no such pointers */
 };
 
 /* Iterations of a kernel's loops; 0: unknown before it runs. `lanes` is the loop over lanes inside the gangs' loop. */
@@ -78,8 +78,8 @@ enum causeway_acc_argument_kind {
 
 /*
  * One parameter of a kernel. VALUE: `bytes` at `address`. BUFFER: what `address` points to on the device; `data` is the
- * clause that it was found in, if any. REDUCTION: `bytes` for each gang. PRIVATE: `bytes` for each thread. ROWS: what
- * the pointers point to that BUFFER before it has.
+ * clause that it was found in, if any. REDUCTION: `bytes` for each gang. PRIVATE: `bytes` for each thread. ROWS: the
+ * rows of the array of pointers that is the BUFFER before it.
  */
 struct causeway_acc_argument {
     int kind;
@@ -104,10 +104,11 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_ALLOWS_GANGS = 32,
     CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP = 64, /* the gangs' loop is spread over workers or lanes as well */
     CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128, /* gangs are rows of groups, which share the loop over lanes */
-    CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256, /* of their own, and never wait for one another */
+    CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256, /* each lane runs loops of its own and never waits for another */
     CAUSEWAY_ACC_GANGS_SHARE_GROUPS = 512, /* a group may have rows of several gangs; no workers, no barriers */
-    CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024, /* all threads of a gang, at once, outside of what is spread over them */
-    CAUSEWAY_ACC_HAS_ONE_EACH = 2048 /* compiled with ACC_ONE_EACH, it is for launches with a thread for each iteration
+    CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024, /* all its threads do, outside of loops that are spread over them */
+    CAUSEWAY_ACC_HAS_ONE_EACH = 2048 /* has a form, compiled with ACC_ONE_EACH, for launches with a thread for each
+                                      * iteration
                                       */
 };
 
