@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How PEs lay out the memory in which they tell one another how they go.
+// Layout of a PE's control memory: cache lines by which the PEs tell each other their state.
 #pragma once
 
 #include "comm/shared_segment.hpp"
@@ -11,30 +11,32 @@
 
 namespace causeway::oshmem {
 
-inline constexpr std::size_t line = 64; // of a cache: what one PE writes and another one reads
+inline constexpr std::size_t line = 64; // bytes of a cache line
 
 struct control_line {
     alignas(line) std::byte bytes[line];
 };
-/// Of each PE: how it goes; by PE, a line that the other one tells; and for each slot, lines_of_slot lines.
+/// The lines of a PE, in this order: its state, written by itself; one for each PE, written by that PE; lines_of_slot
+/// for each team slot.
 inline constexpr std::size_t state_line = 0, first_token = 1, lines_of_slot = 24;
-/// Words of these lines: whether all have met at the end, and whether the PE waits; tokens of an active set, and
-/// whether the other PE has begun to end, and tells nothing more.
+/// Words of the state: has the PE come through the last barrier, does it wait. Words of another PE's line: its token in
+/// barriers of active sets, has it begun to end.
 inline constexpr std::size_t has_met_word = 0, waits_word = 1, token_word = 0, leaves_word = 1;
-/// Behind them, the call of MPI in which the PE waits, if it does.
+/// Behind the state's words: the name of the MPI call in which the PE waits, if it does.
 inline constexpr std::size_t call_offset = 2 * sizeof(std::uint64_t), longest_call = line - call_offset;
-/// Whether the PE waits: 0, or the number of a wait and below it that of its looks at the other PEs.
+/// waits_word is 0 if the PE does not wait. Else it has the number of the wait above this bit, and below it the number
+/// of times that the wait has looked at the other PEs.
 inline constexpr unsigned wait_number_shift = 32;
-/// Of a slot: its note, what is lent, the number of a slot that is made, and a token for each round of a meeting.
+/// The lines of a slot: its note, its loans, the number offered for a new slot, a token for each round of a barrier.
 inline constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
 static_assert(sizeof(comm::segment_address) <= line);
 
 inline std::uint64_t* word_of(void* line, std::size_t word) { return static_cast<std::uint64_t*>(line) + word; }
 
-/// By which messages name the parts of a PE's memory.
+/// Numbers of the parts of a PE's memory, in messages.
 inline constexpr std::uint32_t heap_part = 0, globals_part = 1, control_part = 2, first_lent_part = 16;
 
-/// Failures end the job.
+/// Returns what `call` does. Ends the job, naming `name`, if it throws.
 template <class Call> auto or_end(const char* name, Call call) {
     try {
         return call();

@@ -15,8 +15,8 @@ namespace causeway::oshmem {
 /// A thread that sleeps until a process ends. Launchers that end the others themselves have a few seconds to do so.
 class death_alarm {
   public:
-    /// `watched`, by PE, outlives it. `counts(pe)` is asked, by the thread, about one that has ended: false if that one
-    /// may.
+    /// `watched`, by PE, outlives it. When a process has ended, the thread asks `counts(pe)`: false if it was allowed
+    /// to.
     death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t pe)> counts);
     ~death_alarm();
     death_alarm(const death_alarm&) = delete;

@@ -16,9 +16,9 @@ using comm::word_operation; // numbered as libcauseway does
 /// failure ends the job with a message that begins with it.
 class device_heap {
   public:
-    /// PE `pe` of all `pes` processes takes one of its node's devices: of the GPUs, if there are any. Collective. If
-    /// all processes are PEs of libcauseway's already, under the same numbers, its heap is taken. `all_agree` tells
-    /// whether all PEs have come so far. Throws transfer_error, on every PE if on one.
+    /// PE `pe` of `pes` takes one of its node's devices, a GPU if there is one. Collective. If libcauseway has a heap
+    /// with the same PEs under the same numbers already, uses that one. `all_agree` returns true if all PEs passed
+    /// true; collective. Throws transfer_error, on every PE if on one.
     device_heap(int pe, int pes, std::size_t bytes, const std::function<bool(bool)>& all_agree);
 
     [[nodiscard]] std::uintptr_t first() const { return m_first; }
@@ -28,18 +28,18 @@ class device_heap {
 
     /// Collective; null if there is no room.
     [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment) const;
-    /// Collective; of zeros.
+    /// Collective; zeroed.
     [[nodiscard]] void* allocate_cleared(std::size_t count, std::size_t bytes) const;
     /// Collective.
     void free(const char* call, void* address) const;
     /// Collective.
     void finish() const;
 
-    // This PE's side is ordinary memory, or the heap's own.
+    // The local side is ordinary memory or part of this PE's heap.
     void put(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
     void get(const char* call, void* target, const void* source, std::size_t bytes, int pe) const;
     void signal(const char* call, std::uint64_t* word, std::uint64_t value, bool adds, int pe) const;
-    /// On a word of 4 or 8 bytes; what it was before.
+    /// On a word of 4 or 8 bytes. Returns its former value.
     std::uint64_t atomic(const char* call, word_operation what, std::size_t word_bytes, const void* word,
                          std::uint64_t operand, std::uint64_t compared, int pe) const;
 

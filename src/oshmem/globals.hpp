@@ -14,12 +14,12 @@ namespace causeway::oshmem {
 struct shared_globals {
     std::uintptr_t first = 0;
     std::size_t bytes = 0; ///< 0 if the program has none
-    /// Mapped at `first`, not where it says. Never deleted: others' memory may lie there by now.
+    /// Mapped at `first`, not at memory->memory(). Never deleted: others' memory may lie there by now.
     comm::shared_segment* memory = nullptr;
 };
 
-/// Moves the variables there, unless that is done: it is when the program is loaded, before main() and its threads.
-/// Throws transfer_error, and then nothing has changed.
+/// Moves the variables into shared memory at their own addresses. The first call, when the program is loaded and before
+/// main() and its threads, does so; later ones return its result. Throws transfer_error, and then nothing has changed.
 shared_globals& share_globals();
 
 } // namespace causeway::oshmem

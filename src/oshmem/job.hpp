@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The PEs of an OpenSHMEM program: memory that those of one node have mapped, messages to others, and meeting one
-// another.
+// The PEs of an OpenSHMEM program: shared memory of a node, messages to other nodes, and barriers.
 #pragma once
 
 #include "comm/process_group.hpp"
@@ -43,8 +42,8 @@ struct members {
 enum class loan { source, target };
 inline constexpr std::size_t loans = 2;
 
-/// Where the PEs of a team meet: a number of each one's own, so that threads may make several teams, and meet in them,
-/// at once.
+/// Where the PEs of a team meet. Each PE has its own number for it, so that threads can make several teams, and meet in
+/// them, at the same time.
 struct team_slot {
     std::uint32_t number = 0;
     std::uint64_t meetings = 0;
@@ -67,7 +66,7 @@ class job {
     [[nodiscard]] static job* running();
     /// The job; ends all PEs, naming `call`, if OpenSHMEM has not started, or has ended.
     [[nodiscard]] static job& required(const char* call);
-    /// The same for what a PE knows by itself, also after the end.
+    /// As required(), but also after the end: for what a PE knows by itself.
     [[nodiscard]] static job& known(const char* call);
     /// Ends OpenSHMEM; later calls do nothing. Runs at exit, too.
     static void finish();
@@ -147,11 +146,11 @@ class job {
         }
     }
 
-    /// This PE may have threads that call, or that store to symmetric memory: one that waits does not know what they
-    /// will do.
+    /// Call if other threads of this PE may call, or store to symmetric memory. A PE that waits is then no sign of a
+    /// deadlock.
     void allow_threads() { m_has_threads = true; }
-    /// Several threads of this process may call OpenSHMEM or MPI: one that waits in MPI does not know what they will
-    /// do. Also before the start.
+    /// Call, even before the start, if several threads of this process may call OpenSHMEM or MPI. A wait in MPI is then
+    /// no sign of a deadlock.
     static void allow_calls_of_threads();
 
     /// While one lives in the thread that has started OpenSHMEM, the others see that this PE waits in `call`.
@@ -197,8 +196,8 @@ class job {
     [[nodiscard]] const std::byte* borrow(team_slot& slot, loan what, const void* source, std::size_t offset,
                                           std::size_t bytes, int pe, const char* call);
 
-    /// Calls `holds()` until it is true. Ends the job, naming `call`, if a PE dies meanwhile, or if nobody is left who
-    /// could make it true: since PE `needed` has left, if one is named, or where all that have not left wait.
+    /// Calls `holds()` until it is true. Ends the job, naming `call`, if a PE dies meanwhile, or if nobody can make it
+    /// true any more: PE `needed`, if given, has left, or all that have not left wait too.
     template <class Holds> void wait(const char* call, Holds holds, int needed = nobody) {
         for (unsigned look = 0; look < looks_without_pause; ++look)
             if (holds()) return;
@@ -209,7 +208,7 @@ class job {
 
     [[nodiscard]] void* allocate(const char* call, std::size_t bytes, std::size_t alignment);
     void free(const char* call, void* address);
-    /// `address`, or another one where the contents are; null, and nothing changes, if there is no room.
+    /// Returns where the contents are now, perhaps still at `address`; null, and nothing changes, if there is no room.
     [[nodiscard]] void* reallocate(const char* call, void* address, std::size_t bytes);
 
   private:
@@ -219,10 +218,10 @@ class job {
         std::vector<std::byte*> peers;
     };
     static constexpr unsigned looks_without_pause = 256;
-    /// Needed for no wait, and for one that others end for sure.
+    /// For wait(): no PE in particular is needed; all PEs come for certain.
     static constexpr int nobody = -1, all_come = -2;
 
-    /// The slow part of a wait: gives the processor away, and looks after the others now and then.
+    /// The slow part of a wait: yields the processor, and now and then checks on the other PEs.
     class long_wait {
       public:
         long_wait(job& all, const char* call, int needed) : m_all(all), m_call(call), m_needed(needed) {}
@@ -287,7 +286,7 @@ class job {
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;
     part m_heap, m_globals, m_control, m_device_part;
     comm::shared_segment* m_own_heap = nullptr; // stays mapped as long as the process
-    std::size_t m_committed_bytes = 0; // of the heap, from its start: they have pages
+    std::size_t m_committed_bytes = 0; // from the heap's start: these have pages
     std::unique_ptr<device_heap> m_device;
     std::uintptr_t m_distant_first = 0;
     std::size_t m_distant_bytes = 0;
@@ -303,7 +302,7 @@ class job {
     std::uint32_t m_long_waits = 0; // that this PE has told of
     std::array<std::atomic<std::uint64_t>, slots / 64> m_taken_slots{};
     std::array<std::vector<std::uint32_t>, slots> m_numbers; // by slot, by PE: its number; empty if all have the same
-    // By slot: a thread that serves messages reads them, too, between two meetings.
+    // By slot. Between two meetings the thread that serves messages reads them, too.
     std::array<std::array<std::unique_ptr<comm::shared_segment>, loans>, slots> m_lent;
     std::unique_ptr<comm::remote_memory> m_remote; // null where all PEs are on one node
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A word of a PE on which atomics work, in memory that processors reach, on another node, or in a device's own.
+// A symmetric word for atomics: in shared memory, on another node, or in a device's own memory.
 #pragma once
 
 #include "oshmem/job.hpp"
@@ -46,7 +46,7 @@ template <class Bits> class remote_word {
         return m_near != nullptr ? __atomic_fetch_xor(m_near, value, __ATOMIC_SEQ_CST)
                                  : there(word_operation::bit_xor, value);
     }
-    /// Stores `value` if the word is `expected`; what it was.
+    /// Stores `value` if the word is `expected`. Returns its former value.
     Bits compare_exchange(Bits expected, Bits value) const {
         if (m_near == nullptr) return there(word_operation::compare_swap, value, expected);
         __atomic_compare_exchange_n(m_near, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);

@@ -17,8 +17,7 @@ inline causeway::oshmem::team_slot& slot_of(shmem_team_t team) {
     return team == SHMEM_TEAM_WORLD ? causeway::oshmem::job::instance().world_slot() : team->slot;
 }
 
-/// Everything is complete when a call returns, so that a context has nothing to keep apart. It numbers PEs as its
-/// team does.
+/// Calls are complete when they return, so a context orders nothing by itself. It numbers PEs as its team does.
 struct causeway_shmem_context {
     shmem_team_t team;
     long options;
