@@ -107,7 +107,7 @@ typedef struct causeway_task_pool_options {
     int no_callers; /* not 0: threads of the program that wait do not take part, and the pool starts all threads */
     unsigned callers; /* how many of `threads` may be waiting threads of the program; 0 takes one */
     int unbound; /* not 0: threads may leave their node */
-    causeway_deal_function deal; /* a policy of the program, in the place of `policy` */
+    causeway_deal_function deal; /* a policy of the program, instead of `policy` */
     void* user; /* its first argument */
 } causeway_task_pool_options;
 
@@ -138,10 +138,10 @@ typedef struct causeway_task_group {
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, causeway_task_pool* pool);
 
 /* Returns when all tasks of the group are over. Meanwhile the thread runs tasks that the group needs: its own, and
- * those of groups that these wait for or have on their stacks. Where there are only others it sleeps, and another
- * thread of the pool takes its place. So tasks may wait for any other group, in whatever order they are run. One thread
+ * those of groups that these wait for or have on their stacks. If only other tasks are ready, it sleeps, and another
+ * thread of the pool works instead. So tasks may wait for any other group, in whatever order they are run. One thread
  * at a time waits for a group. A task may wait for groups of other pools if the tasks there do not wait for its own
- * pool: a thread that sleeps in one pool keeps its place in the other. CAUSEWAY_TASKS_FAILED if one threw,
+ * pool: a thread that sleeps in one pool keeps its worker slot in the other. CAUSEWAY_TASKS_FAILED if one threw,
  * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
@@ -165,18 +165,17 @@ typedef struct causeway_region {
     const void* address; /* null only where bytes is 0 */
     size_t bytes;
     causeway_region_access access;
-    int most_used; /* not 0: stands for the task where the policies locality and of the program deal it, if its memory
-                      is coarse or local. Of one region at most */
+    int most_used; /* not 0: policies deal the task by this region, if its memory is coarse or local. At most one region
+                      of a task */
 } causeway_region;
 
-/* Called once; what it throws (C++) fails the group. It has 192 KiB of stack, and may have no more where it runs
- * on top of tasks that wait. */
+/* Called once; what it throws (C++) fails the group. It has at least 192 KiB of stack; more is not promised, because it
+ * may run on top of tasks that wait. */
 typedef void (*causeway_task_function)(void* payload);
 
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
- * writes. `regions` may be null if `count` is 0, and is copied. The task, or others where
- * very many are there, may run within this call: hold no lock that they take, and let them wait for nothing that the
- * caller does later. */
+ * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call, as may others if
+ * very many are pending. So hold no lock that they take, and do not let them wait for what the caller does later. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 

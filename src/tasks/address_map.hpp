@@ -15,8 +15,8 @@
 
 namespace causeway::tasks {
 
-/// Covers one range of addresses, in granules. Look-ups may run while others add and remove, also what is looked up:
-/// then it is unknown, or what it was just before.
+/// Covers one range of addresses, in granules. Look-ups may run during add() and remove(), even of what is looked up:
+/// they return `unknown` or the state before.
 class address_map {
   public:
     static constexpr int unknown = -1;

@@ -18,7 +18,7 @@ namespace causeway::tasks {
 /// A task in the dependence graph. Reference-counted; shared by the domain, its task and its predecessors.
 class dependence_node {
   public:
-    /// `owner` is the waiting task, which finish() of a predecessor passes to `start`.
+    /// `owner` is the task, which the last finish() of its predecessors passes to `start`.
     explicit dependence_node(void* owner) : m_owner(owner) {}
 
     void* owner() const { return m_owner; }

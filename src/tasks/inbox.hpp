@@ -41,8 +41,8 @@ template <class Element, class Atomics = real_atomics, class Lock = spin_lock> c
         m_size.store(m_size.load(std::memory_order_relaxed) - 1, std::memory_order_release);
         return element;
     }
-    /// The first that `wanted` says true of, among the first `looks`; null if there is none. What is in the inbox stays
-    /// there meanwhile.
+    /// Removes the first element for which `wanted` is true, among the first `looks`; null if there is none. Calls
+    /// `wanted` under the lock.
     template <class Wanted> Element* take_if(std::size_t looks, Wanted&& wanted) {
         if (m_size.load(std::memory_order_acquire) == 0) return nullptr;
         const std::lock_guard lock(m_lock);

@@ -29,8 +29,8 @@ namespace causeway::tasks {
 class run_record;
 
 struct pool_options {
-    unsigned threads = 0; ///< at work at once; 0 takes one for each core that this process may use
-    unsigned callers = 1; ///< slots of them for waiting threads of the program; the pool starts threads for the others
+    unsigned threads = 0; ///< that run tasks at once; 0: one for each core that this process may use
+    unsigned callers = 1; ///< how many of `threads` may be waiting threads of the program; the pool starts the others
     bool bind = true; ///< each thread of the pool stays on its node, where there are several
 };
 
@@ -68,8 +68,8 @@ class pool {
     void let_go(task* held);
 
     /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks that the group needs, if
-    /// it has a slot or one is free. Where there are only others, its slot goes to another thread until the wait is
-    /// over: what runs on top of a wait might itself wait for what comes after it.
+    /// it has a slot or one is free. If only other tasks are ready, it gives its slot to another thread until the wait
+    /// is over: a task run on top of a wait could itself wait for what comes after that wait.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
@@ -89,10 +89,10 @@ class pool {
         inbox<task> urgent, ordinary;
         std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
-        std::atomic<unsigned> free{0}; ///< members that are nobody's slot
+        std::atomic<unsigned> free{0}; ///< members that no thread has
         doorbell<> bell;
         std::vector<worker*> members;
-        /// Whether somebody will run what is dealt here. Else it is spared for no one.
+        /// True if some thread will run what is dealt here. If false, thieves need not spare it.
         [[nodiscard]] bool is_attended() const { return free.load(std::memory_order_seq_cst) < members.size(); }
     };
 
@@ -112,7 +112,7 @@ class pool {
     void wake_everyone();
     /// Wakes one holder of a slot, for a thread that wants one.
     void wake_any();
-    /// The last task of `group`, which may be gone, has found these sleepers.
+    /// Wakes the `sleepers` that the last task of `group` has found. The group may be gone.
     void end_sleep(const void* group, std::uint64_t sleepers);
     /// Starts a thread of the pool, which sleeps until it is given a slot. Null if there are most_threads, or the pool
     /// stops, or the system starts no more; `why` gets the cause.
@@ -127,7 +127,7 @@ class pool {
     [[nodiscard]] bool block(task_group& group, task* first);
     /// The calling thread, `self`, gives its slot up.
     void leave(thread& self);
-    /// The calling thread has left `slot`: others are told of the work there, which was perhaps spared for it.
+    /// The calling thread has left `slot`: wakes others for the work there, which thieves have perhaps spared.
     void tell_of_leaving(const worker& slot);
     /// The calling thread now works here; null: nowhere.
     void occupy(worker* slot);

@@ -107,8 +107,9 @@ class task_group {
     void waited_for_in(task_group* other) {
         if (!m_made_in) m_waited_for_in.store(other, std::memory_order_release);
     }
-    /// Whether this group cannot end before `which` has: it is a task of the group, or of one that a task of the group
-    /// has on its stack or waits for, and so on. Call for a task that is not over: none of these groups ends meanwhile.
+    /// True if this group cannot end before `which`: a task of this group, or of a group that one of its tasks has made
+    /// on its stack or waits for, and so on. Call for a task that is not over, so that none of these groups ends
+    /// meanwhile.
     [[nodiscard]] bool needs(const task& which) const {
         auto* group = which.group;
         for (int steps = 0; group && steps < longest_chain; ++steps) {

@@ -110,7 +110,7 @@ struct thread_state {
     const void* frame = nullptr; ///< where that task's part of the stack begins
     unsigned node = no_worker; ///< that the pool has bound it to
 };
-/// Asked for with each task: without a call of the dynamic linker.
+/// Read for each task, so its address must not cost a call of the dynamic linker.
 extern constinit thread_local thread_state t_state __attribute__((tls_model("initial-exec")));
 
 /// The group of the running task if `object` is in that task's part of the stack, so that the task cannot end before

@@ -75,8 +75,8 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
         return true;
     }
 
-    /// From now on over(group) ends the next sleep() of `me`. `has_slot`: it gives that away before it sleeps. False
-    /// if it has none, and there is one to take.
+    /// Lets over(group) end the next sleep() of `me`. With `has_slot`, the caller gives its slot away before it sleeps.
+    /// False if `me` has no slot but one is free: nothing has changed.
     bool block(thread& me, const void* group, bool has_slot, bool in_task) {
         const std::lock_guard lock(m_lock);
         if (!has_slot && !m_free.empty()) return false;
@@ -87,7 +87,8 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
         m_absent.store(m_absent.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
         return true;
     }
-    /// Returns the slot that `me` has got; null if it needs none: its group is over, or the pool stops.
+    /// Sleeps. Returns the slot that `me` was given; null if it needs none, because its group is over or the pool
+    /// stops.
     Slot* sleep(thread& me) {
         me.m_signal.wait(0, std::memory_order_acquire);
         const std::lock_guard lock(me.m_lock);
@@ -207,7 +208,8 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
         absent_no_more();
         return found;
     }
-    /// While threads wait, no slot is free: one of the program's rather than one of the pool's looks for work there.
+    /// A blocked thread to take over a slot, because none is left free while threads wait. Prefers the program's
+    /// threads.
     thread* take_blocked_locked() {
         thread** any = nullptr;
         for (auto& list : m_blocked)
@@ -236,7 +238,7 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
     std::vector<Slot*> m_free;
     std::size_t m_held_by_program = 0;
     bool m_stopped = false;
-    thread* m_spares = nullptr; ///< the last to come is the first to go: it is still in the caches
+    thread* m_spares = nullptr; ///< LIFO: the last one's stack is still in the caches
     thread *m_first_ready = nullptr, *m_last_ready = nullptr;
     std::array<thread*, buckets> m_blocked{};
     alignas(64) typename Atomics::template atomic<std::size_t> m_free_count{0};

@@ -12,8 +12,8 @@
 
 namespace causeway::tasks::simulator {
 
-/// A last-level cache for each node. Where cores have private ones before it, it is a victim cache: it gets what they
-/// evict, and what one core's private cache has, the others do not see.
+/// A last-level cache for each node. If cores have private caches, it is a victim cache: it gets what they evict. Other
+/// cores do not see what a private cache holds.
 class region_cache {
   public:
     region_cache(std::size_t cores, std::uint64_t private_bytes, std::size_t nodes, std::uint64_t shared_bytes)
