@@ -72,9 +72,9 @@ static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, c
     return causeway_cluster_function(device, name);
 }
 
-/* From now on `device` always has the latest contents of `buffer`. Ranks whose devices a command on such a buffer does
- * not use need not follow it. Commands for other devices stay correct: they move the contents there and back. Fails
- * with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with CL_INVALID_OPERATION on another platform. */
+/* From now on `device` always has the latest contents of `buffer`. A rank need not follow a command on such a buffer if
+ * none of the command's devices are its own. Commands for other devices stay correct: they move the contents there and
+ * back. Fails with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with CL_INVALID_OPERATION on another platform. */
 static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
     const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(
         device, "clAttachBufferToDevice");

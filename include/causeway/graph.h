@@ -111,7 +111,7 @@ CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph* graph, con
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are, in
  * this order: parameters by value, if any; inputs, __global and only read; outputs, __global. An argument that
  * causeway_graph_set_argument() gives a value may stand anywhere; those without are inputs, then outputs. The library
- * does not know types: an argument by value that is given none counts as a stream's.
+ * does not know types: it takes an argument that was given no value for a stream's.
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether processes of other nodes are alive, without their help.
+// Notices that processes of other nodes have died.
 #pragma once
 
 #include "base/descriptor.hpp"
@@ -12,26 +12,26 @@
 
 namespace causeway::comm {
 
-/// Where a process listens in the network, and a key that proves that it is the process meant.
+/// Where a process listens, and a key that proves who connects and who answers.
 struct network_address {
     static constexpr std::size_t most = 8;
-    socket_key key; ///< who connects says the upper half and hears the lower one
+    socket_key key; ///< the connecting process sends the upper half and gets the lower one back
     std::uint16_t port = 0; ///< 0 if it does not listen
     std::uint32_t count = 0;
     std::array<std::uint32_t, most> addresses{}; ///< IPv4, in the order of the network
 };
 
-/// Each process connects to each other one that it watches, over TCP, and keeps the connection. The kernel closes it
-/// when the process at its other end is gone, and asks a node that is silent for a sign of life (SO_KEEPALIVE), so that
-/// one without power is found, too, and a process that is busy or stopped is not taken for dead.
+/// Keeps a TCP connection to each process that it watches. The kernel closes it when the other process ends, and probes
+/// a silent node (SO_KEEPALIVE). So a node without power is found, too, and a busy or stopped process is not taken for
+/// dead.
 class distant_watch {
   public:
-    /// Listens. Without a network nobody is ever gone.
+    /// Begins to listen. Without a network no process is ever found gone.
     distant_watch();
 
     [[nodiscard]] const network_address& address() const { return m_address; }
-    /// Connects to those of `all`, by rank, that `far` names, while each of them does so, too. Warns of those that it
-    /// does not reach within `limit`: they are never gone.
+    /// Connects to the ranks of `all` that `far` names; all of them call this at the same time. Warns of those that it
+    /// does not reach within `limit`: they are never found gone.
     void connect(const std::vector<network_address>& all, int own, const std::vector<bool>& far,
                  std::chrono::milliseconds limit = std::chrono::seconds(10));
     /// True once that rank has ended, or its node has been silent for a minute, unless it called leave() before. Never

@@ -25,7 +25,7 @@ class process_group {
     [[nodiscard]] int size() const { return m_size; }
 
     [[nodiscard]] MPI_Comm communicator() const { return m_comm; }
-    /// Never frees the communicator: there may be messages in it, which MPI could give to the next one.
+    /// Never frees the communicator: messages may be left in it, which MPI could deliver to a later communicator.
     void keep() { m_is_kept = true; }
 
     /// What each has given, by rank. `mine` has the same size everywhere.

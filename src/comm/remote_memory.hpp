@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of processes that share none with this one: written, read and changed by messages, which a thread there
-// serves.
+// Memory of processes on other nodes. It is written, read and changed by messages, which a thread there serves.
 #pragma once
 
 #include "comm/distant_watch.hpp"
@@ -20,21 +19,21 @@ namespace causeway::comm {
 /// What is done to a word of 4 or 8 bytes.
 enum class word_operation : unsigned { fetch, set, add, increment, compare_swap, swap, bit_and, bit_or, bit_xor };
 
-/// Where: a part of the target's memory that both number alike, and the offset in it.
+/// A part of the target's memory, by a number that means the same in all processes, and an offset in it.
 struct remote_location {
     int rank = 0;
     std::uint32_t part = 0;
     std::uint64_t offset = 0;
 };
 
-/// All processes of a group make one, collectively, with MPI at its highest level of threads. Any thread may call. What
-/// one thread asks of one rank is done there in that order. Nothing depends on calls of the target's program.
+/// All processes of a group make one, collectively, with MPI at its highest level of threads. Any thread may call. One
+/// thread's requests to one rank are carried out there in order. The target's program need not call anything.
 class remote_memory {
   public:
     /// Memory of this process for others, null if there is none of so many bytes. Called by the serving thread.
     using reach = std::function<std::byte*(std::uint32_t part, std::uint64_t offset, std::size_t bytes)>;
-    /// Told, by any thread, that a process of another node has died, that messages fail, or ask for what is not there.
-    /// Does not return.
+    /// Called by any thread when a process of another node has died, messages fail, or a request names memory that does
+    /// not exist. Does not return.
     using trouble = std::function<void(const std::string& why)>;
 
     /// `far`: by rank, which ones are on other nodes.
@@ -60,7 +59,7 @@ class remote_memory {
 
   private:
     struct request;
-    /// What has been sent in all, and how much of it is there.
+    /// What this process has sent to a rank, and how much of it is known to have arrived.
     struct progress {
         std::atomic<std::uint64_t> messages{0}, bytes{0}, messages_there{0}, bytes_there{0};
     };

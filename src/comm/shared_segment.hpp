@@ -25,8 +25,8 @@ class shared_segment {
   public:
     /// With all its pages. Throws transfer_error.
     [[nodiscard]] static std::unique_ptr<shared_segment> create(std::size_t bytes);
-    /// Without pages, which come with commit(), or when they are touched: then as the process's own memory does, so
-    /// that a node that has none left ends a process. Throws transfer_error if the node would never have so much.
+    /// Without pages. commit() makes them, or else the first touch; a node without free memory then ends a process.
+    /// Throws transfer_error if the node never has so much memory.
     [[nodiscard]] static std::unique_ptr<shared_segment> reserve(std::size_t bytes);
     /// Makes pages of the segment that this process has made. Throws transfer_error.
     void commit(std::size_t offset, std::size_t bytes);

@@ -19,7 +19,7 @@ struct new_command;
 /// Whether copy_beside_queues() takes more copies. False once the process is ending, or without the engine's thread.
 [[nodiscard]] bool takes_copies() noexcept;
 
-/// A place in a buffer of the context and device of a queue.
+/// An offset in a buffer. The queue names the buffer's context and device.
 struct buffer_end {
     cl_command_queue queue;
     cl_mem buffer;

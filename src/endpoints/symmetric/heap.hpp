@@ -93,7 +93,7 @@ class heap {
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` cannot be used any more: it is dead or has left. Empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure absence_of(int pe, time_point now);
-    /// The process of which other PE has ended, whether it had left or not; empty if none has.
+    /// Names the other PE whose process has ended, whether it had left or not; empty if none has.
     [[nodiscard]] failure end_of_any(time_point now);
     /// Whether `pe` has left, as far as this PE knows. Any thread if `pe` is near.
     [[nodiscard]] bool has_left(int pe) const { return has_left(m_members[static_cast<std::size_t>(pe)]); }
