@@ -18,13 +18,13 @@ struct lifetime {
     std::int64_t begin = 0, end = 0;
 };
 
-/// What the processes of the program have left in `folder`, in the order of their first calls. Throws
+/// The files that the program's processes have left in `folder`, in the order of their first calls. Throws
 /// std::runtime_error for a file that cannot be read.
 [[nodiscard]] std::vector<nlohmann::json> read_processes(const std::filesystem::path& folder);
 
-/// Of one process, in seconds and bytes: "wall", "parts" (what its first thread spent the wall time with, in order),
-/// "categories", "functions", "kernels", "copies", "busy", "compilation", "waiting", "observer". `alone`: it is the
-/// only process, so that its life is that of the program.
+/// Condenses one process, in seconds and bytes: "wall", "parts" (where its first thread spent the wall time, in order),
+/// "categories", "functions", "kernels", "copies", "busy", "compilation", "waiting", "observer". `alone`: the program
+/// has no other process, so its lifetime is the program's.
 [[nodiscard]] nlohmann::json digest(const nlohmann::json& process, const lifetime& of, bool alone,
                                     const bandwidth& machine);
 

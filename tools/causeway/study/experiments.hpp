@@ -34,8 +34,8 @@ struct experiment_settings {
 /// The folders of launches that the program has recorded in `folder`.
 [[nodiscard]] std::vector<std::filesystem::path> recorded_launches(const std::filesystem::path& folder);
 
-/// What came of one launch: "kernel", "global", "local", "reference", and "variants", each with "what", "seconds",
-/// "before", "speedup", "low", "high", "sure", "outcome"; "error" where it cannot be done again.
+/// The results of one launch: "kernel", "global", "local", "reference", and "variants", each with "what", "seconds",
+/// "before", "speedup", "low", "high", "sure", "outcome"; "error" if it cannot be replayed.
 [[nodiscard]] nlohmann::json try_variants(const std::filesystem::path& launch, const experiment_settings& settings);
 
 } // namespace study

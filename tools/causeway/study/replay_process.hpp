@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A child process that replays a recorded launch, so that a crash of a variant stays there.
+// A child process that replays a recorded launch, so that a variant which crashes does not end the study.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -18,7 +18,7 @@ namespace study {
 /// Environment variables that configure the driver.
 using knobs = std::vector<std::pair<std::string, std::string>>;
 
-/// Whether to wait no longer, given what is granted beyond the time for all; asked several times a second.
+/// True if the study's time, extended by `grace`, is over. Asked several times a second.
 using patience = std::function<bool(std::chrono::seconds grace)>;
 
 class replay_process {
@@ -28,13 +28,13 @@ class replay_process {
     replay_process(const replay_process&) = delete;
     replay_process& operator=(const replay_process&) = delete;
 
-    /// What the process says of the launch; starts it. {"error": ...} where it cannot be done again.
+    /// Starts the process. Returns what it reports of the launch, or {"error": ...} if the launch cannot be replayed.
     nlohmann::json ready();
-    /// The answer to a request; {"fault": ...} or {"error": ...} where the process ended, which is started anew for the
-    /// next one. A request that takes longer than `limit` ends the process; {"given_up": ...} where patience ends.
+    /// The answer to a request. {"fault": ...} or {"error": ...} if the process has ended; the next request starts it
+    /// anew. A request that takes longer than `limit` ends the process. {"given_up": ...} if patience has ended.
     nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds limit);
 
-    /// A request that went well once, and is made again whenever the process has to be started anew.
+    /// `request` has succeeded, and is repeated whenever the process is started anew.
     void repeat_at_start(nlohmann::json request) { m_first = std::move(request); }
 
   private:

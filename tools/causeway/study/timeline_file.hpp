@@ -9,8 +9,8 @@
 
 namespace study {
 
-/// Of what processes have left (read_processes()). Each process is one of a rank, each device has a track of kernels
-/// and one of copies. Throws std::runtime_error if the file cannot be written.
+/// `processes` are those of read_processes(). Each becomes a process of the timeline; each of its devices has a track
+/// for kernels and one for copies. Throws std::runtime_error if the file cannot be written.
 void write_timeline(const std::vector<nlohmann::json>& processes, const std::string& path);
 
 } // namespace study

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The figures of instructions: 9, 10, 12, 15, 17, 19 and 21.
+// Measures the paper's figures that count instructions: 9, 10, 12, 15, 17, 19 and 21.
 #pragma once
 
 #include "study/paper/figures.hpp"
@@ -13,8 +13,8 @@ namespace paper {
 /// std::runtime_error where that cannot be done.
 void count_figures(std::size_t nth, const std::string& device, const effort& spent, rows& all);
 
-/// What that process does: writes a line to `report` for each launch of at most `most` instructions in its kernel, the
-/// fewest of so many looks.
+/// The body of that process: counts each launch `looks` times, and writes its lowest count to the descriptor `report`,
+/// a line each. Leaves out launches with more than `most` instructions in their kernels.
 int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int report);
 
 } // namespace paper

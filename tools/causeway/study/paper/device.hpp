@@ -25,13 +25,13 @@ struct argument {
     std::size_t bytes = 0;
 };
 
-/// One of the paper's: Tables 3 and 4, with sizes that a run of minutes can have.
+/// An application of the paper's Tables 3 and 4, with sizes for runs of minutes.
 struct application {
     std::string name, kernel;
     shape global, local; ///< local is empty where the driver chooses
     std::vector<argument> arguments;
     unsigned number = 0, count = 0; ///< items, and terms of each
-    unsigned per_item = 1;          ///< the most items that one work-item may do; 1: the kernel knows of one alone
+    unsigned per_item = 1; ///< the most items that a work-item may process; 1: the kernel has no loop over items
 };
 [[nodiscard]] std::vector<application> applications();
 
@@ -50,10 +50,10 @@ class device {
     [[nodiscard]] bool is_cpu() const { return m_is_cpu; }
     [[nodiscard]] std::size_t largest_group(const application& of, const std::string& options);
 
-    /// Something that can be timed again and again. Throws std::runtime_error, as all here.
+    /// A launch that can be repeated to time it. Throws std::runtime_error, as all functions here.
     [[nodiscard]] std::function<void()> launch(const application& of, const shape& global, const shape& local,
                                                const std::string& options);
-    /// With the data's way there and back; says by `only_way` how long that alone took, last time.
+    /// As launch(), with the transfers in and out; each call stores their seconds in `way_in` and `way_out`.
     [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by,
                                               double* way_in, double* way_out);
 

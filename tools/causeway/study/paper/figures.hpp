@@ -13,7 +13,7 @@ namespace paper {
 /// One point of a figure.
 struct row {
     std::string figure, device, series, x;
-    double seconds = 0; ///< the lower quartile; 0 of what is counted
+    double seconds = 0; ///< the lower quartile; 0 for counts
     double value = 0; ///< as the figure has it: throughput relative to the first of its series, a share, instructions
 };
 using rows = std::vector<row>;
@@ -21,7 +21,7 @@ using rows = std::vector<row>;
 /// How long each point is measured, at least three times.
 struct effort {
     double seconds = 0.2;
-    /// A look that is so short is one at whether all works: the smaller sizes do.
+    /// So short a run only checks that everything works, so it leaves out the large sizes.
     [[nodiscard]] bool leaves_out(const application& of) const { return seconds < 0.01 && of.number > 50'000; }
 };
 
@@ -35,7 +35,7 @@ void measure_memory(device& on, const effort& spent, rows& all);
 void measure_vectors(device& on, const effort& spent, rows& all);
 void measure_affinity(const effort& spent, rows& all);
 
-/// Of the seven findings, for one device.
+/// A verdict on each of the paper's seven findings, for one device.
 [[nodiscard]] std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all);
 
 } // namespace paper

@@ -15,7 +15,7 @@ struct scheduled {
     [[nodiscard]] bool is_of_items() const { return figure == "8" || figure == "11"; }
 };
 
-/// Of those applications that are among `all`, series by series.
+/// The launches of those applications that are in `all`, series by series.
 [[nodiscard]] std::vector<scheduled> schedule(const std::vector<application>& all);
 
 [[nodiscard]] bool is_parboil(const application& of);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What becomes of the paper's findings on a device, and on several.
+// Verdicts on the paper's findings: whether they hold on a device, and on several.
 #pragma once
 
 #include <string>
@@ -15,8 +15,8 @@ struct verdict {
 /// A device's name and its verdicts.
 using judgement = std::pair<std::string, std::vector<verdict>>;
 
-/// Of several devices, whose findings are the same ones: the word that all have, or "differs by driver"; the figure is
-/// each one's word.
+/// Joins the verdicts of several devices on the same findings. The word is the one that all have, or "differs by
+/// driver"; the figure lists each device's word.
 [[nodiscard]] std::vector<verdict> verdicts_of_all(const std::vector<judgement>& devices);
 
 } // namespace paper

@@ -7,8 +7,8 @@
 
 namespace replay {
 
-/// Its last byte lies before a forbidden page, but for at most 127 bytes of a known pattern, as devices want their
-/// alignment; so do the bytes between a forbidden page and its first.
+/// The buffer ends at a guard page, or up to 127 bytes before it, because its start must be aligned for devices. These
+/// bytes, and those between the other guard page and the start, have a known pattern.
 class guarded_memory {
   public:
     static constexpr std::size_t alignment = 128;
@@ -22,16 +22,16 @@ class guarded_memory {
 
     [[nodiscard]] std::byte* begin() const { return m_begin; }
     [[nodiscard]] std::span<std::byte> bytes() const { return {m_begin, m_bytes}; }
-    /// Whether the pattern around it is as it was.
+    /// True if the pattern is unchanged.
     [[nodiscard]] bool is_intact() const;
 
-    /// From now on a touch of a forbidden page writes {"fault": ..., "object": number} to `descriptor` and ends the
+    /// From now on an access to a guard page writes {"fault": ..., "object": number} to `descriptor` and ends the
     /// process with status 3.
     static void tell_of_faults(int descriptor);
 
   private:
     std::byte *m_area = nullptr, *m_begin = nullptr;
-    std::size_t m_bytes = 0, m_inner = 0; ///< m_inner: between the forbidden pages
+    std::size_t m_bytes = 0, m_inner = 0; ///< m_inner: between the guard pages
     int m_number = 0;
 };
 

@@ -31,15 +31,15 @@ using owned_kernel = owned<cl_kernel, clReleaseKernel>;
 using owned_program = owned<cl_program, clReleaseProgram>;
 using owned_sampler = owned<cl_sampler, clReleaseSampler>;
 
-/// One thing that is varied or not. What a request leaves out is as it was recorded.
+/// How a launch is replayed. What a request leaves out is as recorded.
 struct variant {
     std::vector<std::size_t> global, local; ///< local is empty where the driver chooses
-    std::string source, kernel;             ///< another file, another name
+    std::string source, kernel;             ///< of another program's file and kernel; empty: as recorded
     enum class place { as_made, device, host, lent } where = place::as_made;
     enum class access { as_made, read_write, narrow } how = access::as_made;
     enum class transfer { none, copy, map } moves = transfer::none;
-    std::size_t misaligned = 0; ///< bytes past a page where lent memory begins
-    bool in_parts = false;      ///< each compute unit has its part of the work-groups
+    std::size_t misaligned = 0; ///< bytes from a page boundary to the start of lent memory
+    bool in_parts = false;      ///< each compute unit gets a part of the work-groups
 
     static variant from(const nlohmann::json& request, const nlohmann::json& recorded);
     /// Variants with the same buffers.
@@ -50,12 +50,12 @@ struct object {
     std::vector<std::byte> contents; ///< before the launch
     cl_mem_flags flags = 0;
     std::optional<nlohmann::json> image;
-    bool reads_only = true; ///< as all arguments that take it say
-    bool changes = false;   ///< as the launch has shown
+    bool reads_only = true; ///< all arguments that take it are read only
+    bool changes = false;   ///< the launch has changed it, or may: it is not reads_only
     std::string element;    ///< "float" and the like
 };
 
-/// How long one repetition took, from the enqueue to the end, and by its event.
+/// Seconds of one repetition: from the enqueue to the end, and by the event's profiling times.
 struct times {
     double whole = 0, by_event = 0;
 };
@@ -66,21 +66,22 @@ class launch {
     explicit launch(const std::filesystem::path& folder);
     ~launch();
 
-    /// What can be known without running it.
+    /// Facts of the launch that need no run.
     [[nodiscard]] nlohmann::json facts();
-    /// Runs the launch as recorded, between forbidden pages: what comes out is what variants are compared with.
+    /// Runs the launch as recorded, in guarded memory. Its results are the reference for variants.
     [[nodiscard]] nlohmann::json refer();
-    /// Changes what was there before the launch where the launch writes the same again: a variant that writes nothing
-    /// would go unnoticed. Says how many objects that were, and how many more have not changed.
+    /// Changes the contents before the launch where the launch writes what was there already, so that check() notices a
+    /// variant that writes nothing. Returns the number of such objects, and of others that the launch does not change.
     [[nodiscard]] nlohmann::json disturb();
-    /// Runs a variant in the same way, and compares.
+    /// Runs a variant in guarded memory and compares it with the reference.
     [[nodiscard]] nlohmann::json check(const variant& of);
     /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
     [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds);
 
   private:
     struct memory_set {
-        std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> lent; ///< goes after what uses it
+        std::vector<std::unique_ptr<std::byte, decltype(&std::free)>> lent; ///< declared first: freed after `memory`,
+                                                                            ///< which uses it
         std::vector<owned_memory> memory;
     };
 
