@@ -31,11 +31,11 @@ struct unit {
     void note(clang::SourceLocation location, const std::string& text) const;
 };
 
-/// The directive that a statement or call of ours stands for.
+/// A directive, and the call or statement in Clang's tree that stands for it.
 struct found_directive {
     const pragma* directive = nullptr;
     const clang::CallExpr* call = nullptr;
-    const clang::Stmt* body = nullptr; // nothing for directives that stand alone
+    const clang::Stmt* body = nullptr; // nullptr for directives without a statement
     explicit operator bool() const { return directive; }
 };
 found_directive directive_of(const unit& unit, const clang::Stmt* statement);

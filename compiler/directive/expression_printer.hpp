@@ -14,10 +14,10 @@ namespace directive {
 struct naming {
     std::string text;
     bool flat = false;      // an array that is one pointer to its elements
-    bool captured = false;  // lengths of its rows that are known at run time only are parameters
+    bool captured = false;  // row lengths known only at run time are kernel parameters
     bool on_device = false; // in the device's memory
-    bool own = false;       // there each thread has its own
-    bool rows = false;      // pointers: how far from the start of acc_rows_NAME each row is
+    bool own = false;       // in the device's memory, one for each thread
+    bool rows = false;      // an array of pointers; on the device, of offsets into acc_rows_NAME
 };
 
 class expression_printer {
@@ -39,11 +39,11 @@ class expression_printer {
 
     /// "" for memory of the thread, "__global" else.
     std::string space_of(const clang::Expr* pointer) const;
-    /// The same of a variable, where that does not need the text before it.
+    /// The same for a variable, if it is known without the code before it.
     std::optional<std::string> known_space_of(const clang::VarDecl* variable) const;
     void set_space(const clang::VarDecl* pointer, const std::string& space) { m_spaces[pointer] = space; }
 
-    /// A function to be written, and which of its pointers are into memory of the thread.
+    /// A function to print, with the address spaces of its pointers.
     struct called {
         const clang::FunctionDecl* function;
         std::string name;
@@ -61,14 +61,14 @@ class expression_printer {
     type_printer& m_types;
     std::map<const clang::VarDecl*, naming> m_names;
     std::map<const clang::VarDecl*, std::string> m_spaces;
-    /// Also where the variable was declared twice.
+    /// Finds the variable also by another of its declarations.
     std::map<const clang::VarDecl*, naming>::const_iterator named(const clang::VarDecl* variable) const;
     const clang::Expr* m_replaced = nullptr;
     std::string m_replacement;
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
 
-    /// True of a pointer that the device has as a number.
+    /// True if `lvalue` is a row pointer, which the device has as an offset.
     bool is_row(const clang::Expr* lvalue) const;
     std::string rows_of(const clang::VarDecl* pointers, const std::vector<const clang::Expr*>& indices);
     std::string subscript(const clang::ArraySubscriptExpr* expression);

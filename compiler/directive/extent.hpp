@@ -11,8 +11,8 @@ namespace directive {
 struct extent {
     std::string first, last;
 };
-/// Nothing if a use is not by one subscript that is a sum of products of loop variables and what the region does not
-/// change.
+/// Nothing if a use has another form than one subscript, a sum of products of loop variables and constants of the
+/// region.
 std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer);
 
 } // namespace directive

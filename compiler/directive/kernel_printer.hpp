@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Regions as OpenCL C. Code outside of worker and vector loops runs in every thread of a gang; what it writes to memory
-// of the device is written once, between barriers, where the region also reads it.
+// Regions as OpenCL C. Code outside of worker and vector loops runs in every thread of a gang. If it writes device
+// memory that the region also reads, one thread writes, between barriers.
 #pragma once
 #include "expression_printer.hpp"
 #include "region.hpp"
@@ -18,8 +18,8 @@ struct kernel_text {
     std::string text;
     std::vector<std::string> flags; // of enum causeway_acc_kernel_flags
     unsigned line = 0;
-    std::string trips = "0"; // C text for the host: iterations of the gangs' loop, 0 if only the kernel knows
-    std::string inner_trips = "0"; // of the loop over lanes in it, where groups may share that
+    std::string trips = "0"; // C text for the host: iterations of the gangs' loop; "0" if the host cannot know them
+    std::string inner_trips = "0"; // of the loop over lanes inside it, if groups may share that loop
 };
 
 /// What all kernels of one source share.

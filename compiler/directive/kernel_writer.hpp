@@ -12,7 +12,7 @@ namespace directive {
 struct position {
     bool workers = false, vector = false; // a loop around it is spread over them
     bool uniform = true;                  // all threads of the group come by together
-    bool last = true;                     // nothing of the gang follows that must see what it wrote
+    bool last = true;                     // no later code of the gang reads what it wrote
 };
 
 class kernel_writer {
@@ -44,7 +44,8 @@ class kernel_writer {
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
-    bool m_one_each = false; // a second form is for launches in which no thread has two iterations of the gangs' loop
+    bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
+                             // gangs' loop
     int m_gang_loops = 0;
     std::string m_host_trips = "0", m_inner_trips = "0"; // of the first loop over gangs, and of the one that is split
     const loop_node* m_split = nullptr; // the loop over lanes that several groups may share
@@ -52,7 +53,7 @@ class kernel_writer {
         bool workers = false, lanes = false;
         bool operator==(const levels&) const = default;
     };
-    std::map<const clang::VarDecl*, levels> m_deferred; // reductions that a loop around theirs joins
+    std::map<const clang::VarDecl*, levels> m_deferred; // reductions that an outer loop joins
 
     unsigned line_of(clang::SourceLocation location) const;
     static bool within(const loop_node* node, const loop_node* outer);
@@ -68,10 +69,10 @@ class kernel_writer {
     std::string memory_of(const std::string& name, const std::string& type) const;
     std::string prologue();
     std::string own_array(const clang::VarDecl* variable, const std::string& name, const std::string& low);
-    /// Fills an array of a thread's own that is in `firstprivate`.
+    /// Initialises a thread's copy of a `firstprivate` array.
     std::string beginning(const capture& own) const;
     std::string epilogue();
-    /// One group joins the gangs' values with the one that the variable had before.
+    /// A kernel of one group that joins the gangs' values with the variable's initial one.
     std::string final_kernel(const std::string& name);
 
     // Functions
@@ -85,7 +86,7 @@ class kernel_writer {
 
     void barrier() { line("barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);"); }
 
-    /// Threads cannot wait for one another here: fewer of them are used.
+    /// No barrier can be used here: runs with fewer threads instead.
     void give_up_levels(const position& at);
     struct effects {
         bool memory = false, reads_back = false;
@@ -94,11 +95,10 @@ class kernel_writer {
     std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;
     void simple(const clang::Expr* expression, const position& at);
-    /// One thread runs the whole statement where all would change memory that they also read: true if it was written
-    /// so.
+    /// If all threads would change memory that they also read: prints the statement for one thread, and returns true.
     bool by_one(const clang::Stmt* statement, const position& at);
     void block(const clang::Stmt* body, const position& at);
-    /// Of what the pointer is made to point to.
+    /// The address space of what is assigned to `pointer`.
     std::string space_of(const clang::VarDecl* pointer) const;
     void declaration(const clang::DeclStmt* declared, const position& at);
     void statement(const clang::Stmt* given, const position& at);
@@ -112,22 +112,22 @@ class kernel_writer {
     void spread(const loop_node& node, position at);
     static bool is_changed(const clang::Stmt* body, const clang::VarDecl* variable);
     levels levels_of(const loop_node& node) const;
-    /// Over which levels loops inside of `node` reduce the variable, if nothing else in it uses the variable: they need
-    /// not join what their threads have each time.
+    /// The levels over which loops inside `node` reduce the variable, if nothing else in `node` uses it. These loops
+    /// then leave the join to `node`.
     std::optional<levels> deferred_levels(const loop_node& node, const reduction& each) const;
-    /// The loop over lanes that is all that a loop over gangs has in it.
+    /// The loop over lanes, if it is all that the loop over gangs contains.
     const loop_node* only_inner(const loop_node& node) const;
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
-    /// The loop's threads change memory that all threads of the gang read before it, each at its own time.
+    /// True if the loop writes memory that all threads of the gang read before it, some perhaps later than others.
     bool changes_what_all_read(const loop_node& node) const;
-    /// Threads of a gang come by an access to the device's memory that no loop gives to one of them.
+    /// True if all threads of a gang do an access to device memory that no loop assigns to one of them.
     bool gangs_use_memory() const;
     bool is_on_device(const access& use) const;
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
     void own_variable(const loop_node& node, const item& entry);
     std::string step_of(const counted_loop& loop);
     static bool goes_down(const counted_loop& loop);
-    /// The kernel counts the loop's iterations in 32 bits.
+    /// True if the kernel counts the loop's iterations in 32 bits.
     bool is_short(const loop_node& node) const;
     std::string trips(const counted_loop& loop);
     /// The number of iterations, for the host to know before the launch; nothing if it depends on the region.

@@ -40,9 +40,10 @@ struct loop_node {
     bool gang = false, worker = false, vector = false;
     bool independent = false, sequential = false;
     bool proved = false; // independent because the analysis says so, of arrays that do not overlap
-    bool reduces_array = false; // done in order, by one thread: each thread would need an array of its own
-    bool keeps_lanes = false; // writes what its gang has: each thread has one, and does all iterations
-    bool repeated = false; // a loop that is not spread is around it: gangs could not wait for one another
+    bool reduces_array = false; // runs in order in one thread, because each thread would need a copy of the array
+    bool keeps_lanes = false; // writes a variable of the gang: each thread has a copy of it and does all iterations
+    bool repeated = false; // inside a loop that is not spread, between whose iterations gangs cannot wait for one
+                           // another
     std::vector<reduction> reductions;
     std::vector<const item*> privates;
     loop_node* parent = nullptr;
@@ -85,13 +86,13 @@ class loop_tree {
     void collect_gang_arrays(const found_directive& of);
     /// A variable that the gang around the loop has, and that the loop writes so that others see it.
     const clang::VarDecl* written_gang_variable(const loop_node& node) const;
-    /// By the loop, one around it or one in it; what a loop beside it reduces is the gang's here.
+    /// True if this loop, an outer or an inner one reduces the variable. A sibling loop's reduction does not count.
     static bool is_reduced(const loop_node& node, const clang::VarDecl* variable);
-    /// What comes first: that the old value of the variable is read, or that it gets a new one for sure. After a
-    /// jump that may be taken only a read counts.
+    /// The first use of the variable: a read of its old value, or a write that is certain. After a conditional jump
+    /// only reads count.
     enum class use { none, read, written };
     use first_use(const clang::Stmt* statement, const clang::VarDecl* variable) const;
-    /// Of what follows `target` in `statement`.
+    /// As first_use(), after `target` in `statement`.
     use use_after(const clang::Stmt* statement, const clang::Stmt* target, const clang::VarDecl* variable) const;
     bool is_read_later(const loop_node& node, const clang::VarDecl* variable) const {
         return use_after(m_region, node.loops.front().loop, variable) == use::read;

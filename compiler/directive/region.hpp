@@ -10,8 +10,8 @@ namespace directive {
 struct data_record {
     std::string kind; // "COPYIN"
     std::string host, base, bytes, name;
-    bool parameter = false; // a parameter declared as an array: `bytes` unless something is mapped there
-    std::string row_first{}, row_bytes{}; // of what each pointer in `bytes` at `host` points to
+    bool parameter = false; // a parameter declared as an array: maps `bytes`, unless something is mapped there
+    std::string row_first{}, row_bytes{}; // the section of each row, if `host` has pointers to rows
 };
 
 /// A clause of a data construct around a region, as the region sees it.
@@ -26,7 +26,7 @@ enum class role {
     buffer,    // memory of the device, through a pointer or an array
     shared,    // a scalar or structure in memory of the device
     reduction, // a copy for each thread, and in the end one value in memory of the device
-    own,       // private of each thread, without a value
+    own,       // private to each thread, uninitialised
 };
 
 struct capture {
@@ -38,11 +38,11 @@ struct capture {
     bool own_array = false; // role::own with a length that is known at run time
     std::string bytes{};    // of one copy of it
     std::string low{};      // its first element
-    bool begins = false;    // with what the section has
+    bool begins = false;    // initialised with the section's contents
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
     bool by_gangs = false;  // each gang has a part of the reduction; else all have the whole
 
-    /// Pointers in memory of the device, which the kernel follows.
+    /// True for an array of pointers whose rows the kernel uses.
     bool rows() const { return how == role::buffer && !copied && has_rows(variable->getType()); }
 };
 
