@@ -6,7 +6,7 @@
 
 namespace causeway::simd {
 
-/// Runs just before the compiler's own vectoriser, and leaves to it what it does not take.
+/// Runs just before the compiler's own vectoriser, which gets the loops that this one leaves.
 struct full_vectors : llvm::PassInfoMixin<full_vectors> {
     llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& manager);
 };

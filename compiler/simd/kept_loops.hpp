@@ -13,7 +13,7 @@ struct kept_loops : llvm::PassInfoMixin<kept_loops> {
                                 llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater);
 };
 
-/// Whether a loop of that many iterations is taken as masked steps; else full vectors or unrolled code serve as well.
+/// True if masked steps pay for so few iterations. If false, full vectors or unrolled code are as good.
 bool is_short(unsigned trip_count, unsigned lanes);
 
 } // namespace causeway::simd

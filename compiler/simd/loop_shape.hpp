@@ -21,8 +21,8 @@ struct loop_shape {
     unsigned trip_count = 0;
     bool stores = false;
     bool reduces = false;
-    bool backwards = false; // an access walks so
-    bool in_place = false;  // an array is read and written
+    bool backwards = false; // some access has a negative stride
+    bool in_place = false;  // some array is read and written
 };
 
 /// Looks at instructions only; the caller must still check memory dependences between iterations.

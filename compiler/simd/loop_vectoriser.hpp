@@ -19,8 +19,8 @@ class loop_vectoriser {
     /// Vectorises as the compiler decides; its own vector epilogue after long vectors is optional. True if it made a
     /// vector loop; `loop` is then the scalar remainder.
     bool vectorise(llvm::Loop& loop, epilogue rest);
-    /// Makes steps of so many vectors of `width` lanes of it. What hinders, hinders quietly: the loop is then as it
-    /// was.
+    /// Vectorises with steps of `vectors` vectors of `width` lanes. If that is impossible, the loop stays as it was,
+    /// without a remark.
     bool vectorise(llvm::Loop& loop, unsigned width, unsigned vectors, bool masked);
 
     llvm::LoopInfo& loops() const { return *m_pass.LI; }

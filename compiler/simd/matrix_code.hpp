@@ -11,14 +11,14 @@
 
 namespace causeway::simd {
 
-/// Where the matrices of a statement are.
+/// The addresses of a statement's matrices.
 struct matrix_addresses {
     llvm::Value *target, *left, *right;
 };
 
-/// A 4 x 4 matrix of floats is one vector of 16 lanes; one of doubles is four rows, as two registers of eight would be
-/// shuffled more often than it saves multiplications. So are smaller matrices, in vectors of four lanes. Every element
-/// is summed up in the order of the loop nest, so that it is rounded as there.
+/// A 4 x 4 matrix of floats is one vector of 16 lanes. One of doubles is four rows: two registers of eight lanes would
+/// cost more shuffles than they save multiplications. Smaller matrices are rows in vectors of four lanes. Each element
+/// is summed in the order of the loop nest, so it is rounded alike.
 class matrix_code {
   public:
     matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element);
@@ -30,8 +30,8 @@ class matrix_code {
   private:
     using rows = std::array<llvm::Value*, side>;
 
-    /// A statement's target row by row, or by columns: a transpose times a matrix, beside a product of the two the
-    /// other way round, then reads the same rows and repeats the same elements.
+    /// Computes a statement's target row by row, or column by column. Columns suit a transpose times a matrix beside
+    /// the product of the two in the other order: both then read the same rows and broadcast the same elements.
     struct by_lines {
         const matrix_statement* statement;
         const matrix_addresses* at;

@@ -23,13 +23,13 @@ constexpr unsigned side = 4; // of the largest matrices
 struct matrix_operand {
     const llvm::SCEV* start = nullptr;
     unsigned pitch = side;   // from row to row, in elements
-    bool transposed = false; // as the nest's indices name rows and columns
+    bool transposed = false; // in the sense of the nest's row and column indices
 };
 
 /// target = [target +] left * right, each element summed up in the nest's order; without `right`, target = left.
 struct matrix_statement {
     matrix_operand target, left, right;
-    unsigned rows = side, columns = side, depth = side; // of the target; of what is summed up
+    unsigned rows = side, columns = side, depth = side; // depth: the number of terms of each element
     bool has_product = false;
     bool accumulates = false;
     bool fused = false; // by llvm.fmuladd
@@ -40,7 +40,7 @@ struct matrix_statement {
         return rows == side && columns == side && depth == side && target.pitch == side && left.pitch == side &&
                right.pitch == side;
     }
-    /// From an operand's first element to behind its last one, in elements.
+    /// The distance from an operand's first element to behind its last one, in elements.
     uint64_t extent(const matrix_operand& operand) const;
 };
 

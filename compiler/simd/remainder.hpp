@@ -15,12 +15,12 @@ struct split_loop {
     llvm::BasicBlock* middle = nullptr; // from the vector loop to the scalar loop, or past it
     llvm::Value* done = nullptr;        // iterations that the vector loop did, in `middle`
     unsigned width = 0;                 // lanes of a vector
-    unsigned step = 0;                  // iterations of the scalar loop that one of the vector loop replaces
+    unsigned step = 0;                  // scalar iterations that one iteration of the vector loop replaces
 
     explicit operator bool() const { return vector != nullptr; }
 };
 
-/// Finds the vector loop that was just made of `scalar`. False if its form is not the one known.
+/// Finds the vector loop that was just made of `scalar`. False if it does not have the expected form.
 split_loop find_split(llvm::Loop& scalar, llvm::LoopInfo& loops);
 
 class remainder {
@@ -28,34 +28,34 @@ class remainder {
     remainder(llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution, llvm::DominatorTree& dominators)
         : m_loops(loops), m_evolution(evolution), m_dominators(dominators) {}
 
-    /// Gives the iterations that `split` leaves, and short runs that never reach the vector loop, a loop of their own
-    /// that is known to run less than `step` times. `back_edges` is how often the loop's back edge was taken before it
-    /// was split; `may_wrap` if that is not known to be less than its type's largest number. `multiple` rounds its
-    /// iterations up, into padding behind the arrays; `whole`, where the loop's length is a constant, lets it begin
-    /// earlier, so that it makes that many iterations, of which the vector loop did the first. Runs for which the
-    /// vector loop's own checks fail keep the scalar loop. Null, and nothing changed, if the form is not known.
+    /// Makes a loop that is known to run less than `step` times: for the iterations that `split` leaves, and for short
+    /// runs that never reach the vector loop. Runs for which the vector loop's checks fail keep the scalar loop.
+    /// `back_edges` is the count of back edges before the split; `may_wrap` if it may be its type's largest number.
+    /// `multiple` rounds the iterations up, into padding behind the arrays. `whole`, for loops of constant length,
+    /// makes the loop begin earlier and run that many iterations, of which the vector loop has done the first. Returns
+    /// null, and changes nothing, if the loops do not have the expected form.
     llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1,
                      unsigned whole = 0);
 
     /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
     void round_up(llvm::Loop& loop, unsigned trip_count, unsigned width);
 
-    /// Makes the loop run `last` + 1 times, a number of 32 bits, by a counter of its own that its inductions follow.
+    /// Makes the loop run `last` + 1 times, which is a 32-bit number, by a new counter that its inductions follow.
     void count_anew(llvm::Loop& loop, llvm::Value* last);
 
-    /// What an induction of the loop that begins at `start` is after so many iterations, fewer than it has; null if it
-    /// is none.
+    /// The value of the induction `phi`, which begins at `start`, after `iterations`, fewer than the loop has. Null if
+    /// `phi` is no induction.
     llvm::Value* advanced(llvm::PHINode& phi, llvm::Loop& loop, llvm::Value* start, llvm::Value* iterations,
                           llvm::IRBuilderBase& builder);
 
-    /// Sums that the vector loop began go on in their lanes, once the rest is vectorised, too: they are folded to a
-    /// number once, not twice.
+    /// Once the rest is vectorised, too: sums of the vector loop stay in lanes there, and are reduced to a number once,
+    /// not twice.
     void continue_in_lanes(const split_loop& split);
 
-    /// That its iterations do not depend on each other, as the vector loop proved for its width. What the vectoriser
-    /// makes of the loop says so, too.
+    /// Marks the iterations as independent, which the vector loop has proved for its width. Loops that the vectoriser
+    /// makes of this one inherit the mark.
     static void promise_independence(llvm::Loop& loop);
-    /// Takes the promise back, if it was given.
+    /// Removes the mark, if there is one.
     static void forget_independence(llvm::Loop& loop);
 
   private:

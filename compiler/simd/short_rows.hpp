@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A nest of its own for rows that are short and of one length: its masks are made once, outside.
+// Clones a loop nest for short rows of one length, so that their masks are computed once, outside of the nest.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -14,8 +14,8 @@ namespace causeway::simd {
 
 struct short_rows {
     llvm::Loop* nest = nullptr;       // a clone of the loop around the rows
-    llvm::Loop* row = nullptr;        // in it, known to run no more than so many times
-    llvm::BranchInst* gate = nullptr; // to the clone, where the rows are short
+    llvm::Loop* row = nullptr;        // in it, known to run at most `longest` times, rounded up
+    llvm::BranchInst* gate = nullptr; // branches to the clone if the rows are short
 
     explicit operator bool() const { return row != nullptr; }
 };
@@ -25,7 +25,7 @@ struct short_rows {
 short_rows clone_for_short_rows(llvm::Loop& row, unsigned longest, unsigned multiple, llvm::LoopInfo& loops,
                                 llvm::ScalarEvolution& evolution, llvm::DominatorTree& dominators);
 
-/// The vectoriser did not take the rows: the nest runs as it did.
+/// Undoes the cloning: the vectoriser did not take the rows.
 void close_gate(short_rows& rows);
 
 /// Moves out of the nest what is the same in each row.

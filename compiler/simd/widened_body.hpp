@@ -8,12 +8,12 @@
 
 namespace causeway::simd {
 
-/// Why `scalar` has no body for lanes; none if it has one. It may have loops in simplified and closed form, one return
-/// and no switch.
+/// Why `scalar` cannot be widened; null if it can. It may have loops in simplified and LCSSA form, one return and no
+/// switch.
 const char* why_not_wide(llvm::Function& scalar, const llvm::LoopInfo& loops, const llvm::DominatorTree& dominators);
 
-/// Fills `wide`, which is empty: `arguments` gives a value of lanes for each argument of `scalar`, made in the block
-/// that is the end of `wide`, and `mask` says which lanes are there.
+/// Fills `wide`, which has only a block that makes `arguments`, a vector for each argument of `scalar`, and `mask`, the
+/// lanes that are in use.
 void widen(llvm::Function& scalar, const llvm::LoopInfo& loops, llvm::Function& wide, unsigned lanes,
            llvm::ArrayRef<llvm::Value*> arguments, llvm::Value* mask);
 
