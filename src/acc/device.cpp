@@ -68,6 +68,13 @@ void queue::flush() {
     if (!std::exchange(flushed, true) || shared) clFlush(handle);
 }
 
+void queue::see_shared() {
+    if (!shared) return;
+    if (last) clReleaseEvent(std::exchange(last, nullptr));
+    check(clEnqueueMarkerWithWaitList(handle, 0, nullptr, &last), "clEnqueueMarkerWithWaitList");
+    idle = flushed = false;
+}
+
 command_slot::command_slot(queue& in) : m_queue(in) { take(nullptr); }
 command_slot::command_slot(queue& in, const std::vector<used_buffer>& uses) : m_queue(in) { take(&uses); }
 
@@ -203,13 +210,13 @@ void device::write(queue& in, buffer_location to, const void* from, std::size_t 
     if (bytes == 0) return;
     if (!in.landing.pieces.empty()) { // what is written may be what was read just before
         check(clFinish(in.handle), "clFinish");
-        in.landing.arrive();
+        in.landing.arrive(in.landing.end());
     }
     command_slot slot(in);
     // A scalar goes along with the command: nothing has to be read from pageable memory. Unless its value may be on its
     // way from the device.
     const bool is_known = std::none_of(m_queues.begin(), m_queues.end(),
-                                       [](const auto& each) { return each.second.reads; });
+                                       [](const auto& each) { return each.second.reads || each.second.shared; });
     if (is_known && bytes <= 16 && (bytes & (bytes - 1)) == 0 && to.offset % bytes == 0) {
         check(clEnqueueFillBuffer(in.handle, to.buffer, from, bytes, to.offset, bytes, slot.count(), slot.list(),
                                   slot.event()),
@@ -221,13 +228,17 @@ void device::write(queue& in, buffer_location to, const void* from, std::size_t 
           "clEnqueueWriteBuffer");
 }
 
-void landing_area::arrive() {
-    for (const auto& each : pieces) std::memcpy(each.to, block + each.offset, each.bytes);
-    pieces.clear();
+void landing_area::arrive(std::size_t until) {
+    const auto many = std::min(until - std::min(until, arrived), pieces.size());
+    const auto end = pieces.begin() + static_cast<std::ptrdiff_t>(many);
+    for (auto each = pieces.begin(); each != end; ++each) std::memcpy(each->to, block + each->offset, each->bytes);
+    pieces.erase(pieces.begin(), end);
+    arrived += many;
 }
 
 void* device::landing_of(queue& in, std::size_t bytes, void* to) {
-    auto& [block, pieces] = in.landing;
+    auto& block = in.landing.block;
+    auto& pieces = in.landing.pieces;
     const auto offset = pieces.empty() ? 0 : (pieces.back().offset + pieces.back().bytes + 15) / 16 * 16;
     if (m_cpu || !in.waited_for || offset + bytes > small_bytes) return nullptr;
     if (!block && !m_landings.empty()) {
@@ -300,18 +311,18 @@ cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
 
 void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
     of.waited_for = false;
-    if (of.idle && of.copies.empty() && of.after.empty()) return;
+    const bool idle = of.idle && !of.shared;
+    if (idle && of.copies.empty() && of.after.empty()) return;
     const auto handle = of.handle;
     auto copies = std::exchange(of.copies, {});
-    auto landing = std::exchange(of.landing, {});
+    const auto landed = of.landing.end();
     const auto after = of.after;
     for (const auto& each : after) clRetainEvent(each.event);
-    of.reads = false;
-    const bool idle = std::exchange(of.idle, true); // what another thread enqueues meanwhile says otherwise
+    const auto last = of.last;
+    if (last) clRetainEvent(last);
     held.unlock();
     const auto status = idle ? CL_SUCCESS : clFinish(handle);
     for (const auto& each : after) clWaitForEvents(1, &each.event);
-    if (status == CL_SUCCESS) landing.arrive();
     std::string failure;
     for (const auto event : copies) {
         cl_int over = CL_COMPLETE;
@@ -325,7 +336,14 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
         clReleaseEvent(event);
     }
     held.lock();
-    if (landing.block) m_landings.push_back(landing.block);
+    // Another thread may have enqueued more meanwhile, and waits for that itself.
+    if (status == CL_SUCCESS && of.last == last) {
+        of.idle = true;
+        of.reads = of.marked = false;
+    }
+    if (last) clReleaseEvent(last);
+    if (status == CL_SUCCESS) of.landing.arrive(landed);
+    if (of.landing.block && of.landing.pieces.empty()) m_landings.push_back(std::exchange(of.landing.block, nullptr));
     for (const auto& each : after) {
         std::erase_if(of.after, [&](const outside_event& other) {
             const bool same = other.event == each.event;
@@ -355,10 +373,13 @@ bool device::is_over(queue& of) {
     };
     for (const auto& each : of.after)
         if (!is_complete(each.event)) return false;
+    // Asked again after a no, it is about what the program had enqueued then: a mark for each time might never be over.
+    if (of.shared && !std::exchange(of.marked, true)) of.see_shared();
     if (of.idle) return true;
     of.flush();
     if (of.last && !is_complete(of.last)) return false;
-    of.reads = false;
+    of.landing.arrive(of.landing.end());
+    of.reads = of.marked = false;
     of.idle = true;
     return true;
 }
@@ -366,6 +387,7 @@ bool device::is_over(queue& of) {
 void device::order(queue& earlier, queue& later) {
     if (&earlier == &later) return;
     for (const auto& each : earlier.after) later.add_after({each.event, each.teller});
+    earlier.see_shared();
     if (earlier.idle || !earlier.last) return;
     earlier.flush();
     later.add_after({earlier.last});

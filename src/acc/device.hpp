@@ -57,9 +57,11 @@ struct landing_area {
         std::size_t bytes, offset;
     };
     std::vector<piece> pieces;
+    std::size_t arrived = 0; // pieces before these
 
-    /// Copies the pieces to the program's memory. Call once all of them have been read.
-    void arrive();
+    std::size_t end() const { return arrived + pieces.size(); }
+    /// Copies the pieces numbered below `until` to the program's memory. Call once they have been read.
+    void arrive(std::size_t until);
 };
 
 struct queue {
@@ -67,6 +69,7 @@ struct queue {
     bool idle = true; // nothing was enqueued since it was last known to be empty
     bool flushed = true; // the driver has all that was enqueued
     bool shared = false; // the program may enqueue what the run time does not see
+    bool marked = false; // is_over() has asked for the end of what the program enqueued
     cl_event last = nullptr; // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
@@ -79,6 +82,8 @@ struct queue {
     void add_after(const outside_event& one);
     /// Call before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us, even if nothing is pending.
     void flush();
+    /// Makes `last` the end of what the program enqueued, too. Call before asking for `last`.
+    void see_shared();
 };
 
 /// The wait list and the event of the command that is being enqueued.

@@ -14,6 +14,7 @@ namespace {
 
 /// What the copy has to wait for in the queue of one of its ends.
 void collect(queue& of, buffer_location location, std::size_t bytes, bool writes, std::vector<cl_event>& into) {
+    of.see_shared();
     if (!of.idle && of.last) {
         of.flush();
         into.push_back(of.last);

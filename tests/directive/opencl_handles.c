@@ -4,3 +4,7 @@ void add_indices(int* values, int n) {
 #pragma acc parallel loop present(values) async(1)
     for (int i = 0; i < n; i++) values[i] += i;
 }
+void add_indices_again(int* values, int n) {
+#pragma acc parallel loop present(values) async(2) wait(1)
+    for (int i = 0; i < n; i++) values[i] += i;
+}
