@@ -152,4 +152,23 @@ TEST_P(waits, that_are_under_way_when_a_pool_is_released_end) {
     }
 }
 
+TEST_P(waits, of_what_destroys_a_payload_end) {
+    for (const unsigned threads : {1u, 2u}) {
+        task_pool pool({.policy = GetParam(), .threads = threads, .no_callers = 1});
+        task_group cancelled(pool), others(pool);
+        auto owned = std::make_shared<task_group>(pool);
+        auto& inner = *owned;
+        bool ran = false;
+        auto* const held = inner.spawn_held([&] { ran = true; });
+        auto* const dropped = cancelled.spawn_held([owned] { FAIL(); });
+        owned.reset();
+        cancelled.cancel();
+        cancelled.let_go(dropped); // its payload has the last owner of `inner`, whose destructor waits
+        others.spawn([&] { inner.let_go(held); });
+        others.wait();
+        EXPECT_THROW(cancelled.wait(), tasks_error);
+        EXPECT_TRUE(ran);
+    }
+}
+
 } // namespace
