@@ -30,9 +30,7 @@ constexpr std::size_t looks_into_inbox = 16;
 constexpr std::size_t least_stack = 192u << 10;
 constexpr std::size_t most_free = 128, batch = 64;
 
-__attribute__((tls_model("initial-exec"))) thread_local std::uintptr_t t_stack_begin = 0;
-
-__attribute__((noinline)) std::uintptr_t find_stack_begin() {
+__attribute__((noinline)) void find_stack_begin() {
     pthread_attr_t attributes;
     void* lowest = nullptr;
     std::size_t bytes = 0;
@@ -40,12 +38,12 @@ __attribute__((noinline)) std::uintptr_t find_stack_begin() {
         pthread_attr_getstack(&attributes, &lowest, &bytes);
         pthread_attr_destroy(&attributes);
     }
-    return t_stack_begin = std::max<std::uintptr_t>(1, reinterpret_cast<std::uintptr_t>(lowest));
+    t_stack_begin = std::max<std::uintptr_t>(1, reinterpret_cast<std::uintptr_t>(lowest));
 }
 
 bool stack_is_short() {
-    const auto here = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
-    return here - (t_stack_begin != 0 ? t_stack_begin : find_stack_begin()) < least_stack;
+    if (t_stack_begin == 0) find_stack_begin();
+    return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - t_stack_begin < least_stack;
 }
 
 void pause(int times) {
@@ -60,6 +58,7 @@ void pause(int times) {
 } // namespace
 
 constinit thread_local thread_state t_state;
+constinit thread_local std::uintptr_t t_stack_begin = 0;
 
 task* worker::find() {
     auto& own = *m_pool.m_groups[m_group];
@@ -250,6 +249,7 @@ void worker::run_on_fresh_stack(task* which) {
     try {
         std::thread([&] {
             t_state = state;
+            find_stack_begin();
             run_here(which);
             state = t_state;
         }).join();

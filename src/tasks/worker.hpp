@@ -112,12 +112,14 @@ struct thread_state {
 };
 /// Read for each task, so its address must not cost a call of the dynamic linker.
 extern constinit thread_local thread_state t_state __attribute__((tls_model("initial-exec")));
+/// Lowest address of the calling thread's stack; 0 before it runs a task.
+extern constinit thread_local std::uintptr_t t_stack_begin __attribute__((tls_model("initial-exec")));
 
 /// The group of the running task if `object` is in that task's part of the stack, so that the task cannot end before
-/// it; else null.
+/// it; else null. The task may have gone to a stack of its own (a coroutine): what lies between the two is on neither.
 inline task_group* group_of_stack(const void* object) {
     const auto at = reinterpret_cast<std::uintptr_t>(object);
-    return t_state.group && at > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) &&
+    return t_state.group && at > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) && at >= t_stack_begin &&
                    at < reinterpret_cast<std::uintptr_t>(t_state.frame)
                ? t_state.group
                : nullptr;

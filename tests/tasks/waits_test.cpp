@@ -4,11 +4,16 @@
 
 #include <gtest/gtest.h>
 
+#include <ucontext.h>
+
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <functional>
 #include <memory>
+#include <new>
 #include <random>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -169,6 +174,43 @@ TEST_P(waits, of_what_destroys_a_payload_end) {
         EXPECT_THROW(cancelled.wait(), tasks_error);
         EXPECT_TRUE(ran);
     }
+}
+
+/// Calls `function` with its frames in `stack`.
+void call_on(std::span<std::byte> stack, const std::function<void()>& function) {
+    static thread_local const std::function<void()>* called = nullptr;
+    called = &function;
+    ucontext_t here{}, there{};
+    ::getcontext(&there);
+    there.uc_stack.ss_sp = stack.data();
+    there.uc_stack.ss_size = stack.size();
+    there.uc_link = &here;
+    ::makecontext(&there, [] { (*called)(); }, 0);
+    ::swapcontext(&here, &there);
+}
+
+TEST_P(waits, do_not_take_a_group_beside_a_coroutines_stack_for_one_on_the_tasks) {
+    task_pool pool({.policy = GetParam(), .threads = 1});
+    // Both below the program's stack, where the task runs: the group is above the frame that makes it, too.
+    constexpr std::size_t stack_bytes = 256u << 10;
+    std::vector<std::byte> memory(stack_bytes + sizeof(task_group) + alignof(task_group));
+    void* place = memory.data() + stack_bytes;
+    std::size_t room = memory.size() - stack_bytes;
+    place = std::align(alignof(task_group), sizeof(task_group), place, room);
+    task_group first(pool), late(pool);
+    task_group* elsewhere = nullptr;
+    auto* const held = late.spawn_held([] {});
+    first.spawn([&] {
+        first.spawn([] {});
+        call_on(std::span(memory).first(stack_bytes), [&] {
+            elsewhere = new (place) task_group(pool);
+            elsewhere->spawn([&] { late.wait(); }); // `first` does not need it: on top of the wait below none would end
+        });
+    });
+    first.wait();
+    late.let_go(held);
+    elsewhere->wait();
+    elsewhere->~task_group();
 }
 
 } // namespace
