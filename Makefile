@@ -24,11 +24,11 @@ help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
 	@echo 'make test        the build by g++ and the suite: 25 minutes on two cores'
-	@echo 'make test-all    the same of everything: repeats, the suite under each sanitizer and with MPICH, all sources; hours'
+	@echo 'make test-all    ci of everything: repeats, the suite under each sanitizer and with MPICH, tidy of all sources; hours'
 	@echo 'make ci          test, and both compilers, sanitized tests, clang-tidy; 40 minutes on two cores'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
-	@echo 'make tutorial    of that only what docs/tutorial.md uses, which is the quickest way to a first timeline'
+	@echo 'make tutorial    build only what docs/tutorial.md uses, the quickest way to a first timeline'
 	@echo 'make install     install library, headers, the program causeway, CMake package, pkg-config file (PREFIX=$(PREFIX))'
 	@echo 'make package     Debian packages: build/packages/*.deb'
 	@echo 'make site        the documentation as a site: build/site/index.html'
@@ -40,7 +40,7 @@ help:
 	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, ci, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:
@@ -59,9 +59,10 @@ quick:
 	@scripts/build.sh release tests
 	@scripts/test.sh build/release -L quick
 
-# What a change has to pass, and what continuous integration runs: two compilers, tests, sanitizers and clang-tidy.
+# What a change has to pass.
 test: suite
 
+# The same and more, as stages: both compilers, tests, sanitized tests and clang-tidy.
 ci:
 	@TEST_SETUP="$(TEST_SETUP)" TIDY="$(or $(TIDY),--newest 24 --minutes 3)" scripts/stages.sh
 

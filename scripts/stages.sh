@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the stages of `make test`, or those of `make test-all`. Usage: stages.sh [all]
+# Runs the stages of `make ci`, or those of `make test-all`. Usage: stages.sh [all]
 # A stage that fails does not stop those that can do without it. The last lines are the minutes of each stage, what failed, and
 # the counts of all tests. Fails if a stage did.
 # TEST_SETUP: the groups of scripts/setup.sh. TIDY: the options of scripts/tidy.sh.
