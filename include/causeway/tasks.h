@@ -175,7 +175,8 @@ typedef void (*causeway_task_function)(void* payload);
 
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
  * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call, as may others if
- * very many are pending. So hold no lock that they take, and do not let them wait for what the caller does later. */
+ * very many are pending. So hold no lock that they take, and do not let them wait for what the caller does later; or
+ * submit them held and let them go, which runs no task within the call and bounds no memory. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 

@@ -111,7 +111,8 @@ class task_group {
     }
 
     /// `work` is called once, in any thread, when earlier tasks of the group whose regions overlap are over. What it
-    /// throws cancels the group, and wait() throws it. It may run within this call, so hold no lock that it takes.
+    /// throws cancels the group, and wait() throws it. It may run within this call, so hold no lock that it takes; or
+    /// use spawn_held() and let_go(), which run no task.
     template <class Work> void spawn(Work&& work, std::span<const causeway_region> regions = {}, int flags = 0) {
         (void)submit(std::forward<Work>(work), regions, flags);
     }

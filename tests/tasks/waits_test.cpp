@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <random>
 #include <span>
@@ -211,6 +212,30 @@ TEST_P(waits, do_not_take_a_group_beside_a_coroutines_stack_for_one_on_the_tasks
     late.let_go(held);
     elsewhere->wait();
     elsewhere->~task_group();
+}
+
+TEST_P(waits, for_a_lock_of_their_spawner_end_if_tasks_are_let_go) {
+    for (const unsigned threads : {1u, 2u}) {
+        task_pool pool({.policy = GetParam(), .threads = threads});
+        task_group all(pool);
+        constexpr int count = 10000; // more than a queue takes before spawn() runs tasks
+        std::mutex lock;
+        int ran = 0, ordered = 0;
+        all.spawn([&] {
+            const std::lock_guard mine(lock);
+            const auto run = [&] {
+                const std::lock_guard its(lock);
+                ++ran;
+            };
+            const auto order = inout(&ordered);
+            for (int each = 0; each < count; ++each) {
+                all.let_go(all.spawn_held(run));
+                all.let_go(all.spawn_held(run, {&order, 1}));
+            }
+        });
+        all.wait();
+        EXPECT_EQ(ran, 2 * count);
+    }
 }
 
 } // namespace
