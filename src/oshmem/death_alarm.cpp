@@ -3,7 +3,6 @@
 #include "oshmem/death_alarm.hpp"
 
 #include "base/error.hpp"
-#include "oshmem/job.hpp"
 
 #include <poll.h>
 #include <pthread.h>
@@ -12,7 +11,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <csignal>
-#include <string>
 #include <utility>
 
 namespace causeway::oshmem {
@@ -21,8 +19,9 @@ namespace {
 constexpr int milliseconds_of_launcher = 5000;
 } // namespace
 
-death_alarm::death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t)> counts)
-    : m_counts(std::move(counts)) {
+death_alarm::death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t)> counts,
+                         std::function<void(std::size_t)> end_job)
+    : m_counts(std::move(counts)), m_end_job(std::move(end_job)) {
     if (std::none_of(watched.begin(), watched.end(), [](const auto& each) { return each.watches(); })) return;
     m_end = descriptor(::eventfd(0, EFD_CLOEXEC));
     if (m_end.get() < 0) throw transfer_error(status::out_of_host_memory, "eventfd: " + errno_text(errno), errno);
@@ -41,19 +40,26 @@ death_alarm::~death_alarm() {
 }
 
 void death_alarm::watch(const std::vector<comm::process_watch>& watched) const {
-    std::vector<pollfd> ends;
-    for (const auto& each : watched) ends.push_back({each.readable_when_gone(), POLLIN, 0}); // -1 is left out
-    ends.push_back({m_end.get(), POLLIN, 0});
-    const auto own_end = ends.size() - 1;
+    std::vector<pollfd> ends{{m_end.get(), POLLIN, 0}};
+    std::vector<std::size_t> pes{0}; // of each descriptor behind the first one
+    // poll(2) refuses more entries than descriptors that a process may have, also those that it would leave out.
+    for (std::size_t pe = 0; pe < watched.size(); ++pe)
+        if (watched[pe].watches()) {
+            ends.push_back({watched[pe].readable_when_gone(), POLLIN, 0});
+            pes.push_back(pe);
+        }
     for (;;) {
-        (void)::poll(ends.data(), ends.size(), -1);
-        if (ends[own_end].revents != 0) return;
-        for (std::size_t pe = 0; pe < own_end; ++pe) {
-            if (ends[pe].revents == 0) continue;
-            ends[pe] = {-1, 0, 0};
-            if (!m_counts(pe)) continue;
-            if (::poll(&ends[own_end], 1, milliseconds_of_launcher) > 0) return;
-            give_up("watching PEs", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
+        if (::poll(ends.data(), ends.size(), -1) < 0) {
+            if (errno == EINTR) continue;
+            return;
+        }
+        if (ends[0].revents != 0) return;
+        for (std::size_t i = 1; i < ends.size(); ++i) {
+            if (ends[i].revents == 0) continue;
+            ends[i] = {-1, 0, 0};
+            if (!m_counts(pes[i])) continue;
+            if (::poll(ends.data(), 1, milliseconds_of_launcher) > 0) return;
+            m_end_job(pes[i]);
         }
     }
 }

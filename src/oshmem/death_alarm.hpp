@@ -16,8 +16,9 @@ namespace causeway::oshmem {
 class death_alarm {
   public:
     /// `watched`, by PE, outlives it. When a process has ended, the thread asks `counts(pe)`: false if it was allowed
-    /// to.
-    death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t pe)> counts);
+    /// to. Else it calls `end_job(pe)`.
+    death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t pe)> counts,
+                std::function<void(std::size_t pe)> end_job);
     ~death_alarm();
     death_alarm(const death_alarm&) = delete;
     death_alarm& operator=(const death_alarm&) = delete;
@@ -26,6 +27,7 @@ class death_alarm {
     void watch(const std::vector<comm::process_watch>& watched) const;
 
     std::function<bool(std::size_t)> m_counts;
+    std::function<void(std::size_t)> m_end_job;
     descriptor m_end; // of the thread; eventfd(2)
     std::thread m_thread; // none if nobody can be watched
 };

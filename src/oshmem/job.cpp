@@ -158,10 +158,15 @@ job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
     reach_others();
     report();
     meet_all("shmem_init");
-    m_alarm = std::make_unique<death_alarm>(m_processes, [this](std::size_t pe) {
-        auto* const state = control(static_cast<int>(pe), state_line);
-        return state != nullptr && __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
-    });
+    m_alarm = std::make_unique<death_alarm>(
+        m_processes,
+        [this](std::size_t pe) {
+            auto* const state = control(static_cast<int>(pe), state_line);
+            return state != nullptr && __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
+        },
+        [](std::size_t pe) {
+            give_up("watching PEs", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
+        });
 }
 
 /// By messages, where memory cannot be shared.
