@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <random>
@@ -42,6 +43,21 @@ std::byte* map(int descriptor, std::size_t bytes) {
     return memory == MAP_FAILED ? nullptr : static_cast<std::byte*>(memory);
 }
 
+/// False, and errno. A step at a time: a signal has the kernel undo what one call has made.
+bool make_pages(int descriptor, std::size_t offset, std::size_t bytes) {
+    constexpr std::size_t step = std::size_t{2} << 20;
+    while (bytes != 0) {
+        const auto now = std::min(bytes, step);
+        if (::fallocate(descriptor, 0, static_cast<off_t>(offset), static_cast<off_t>(now)) == 0) {
+            offset += now;
+            bytes -= now;
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
 [[noreturn]] void refuse(std::size_t bytes) {
     const int cause = errno;
     throw transfer_error(status::out_of_host_memory,
@@ -72,11 +88,11 @@ std::unique_ptr<shared_segment> shared_segment::reserve(std::size_t bytes) { ret
 
 std::unique_ptr<shared_segment> shared_segment::make(std::size_t bytes, pages at_once) {
     const auto size = whole_pages(bytes);
-    const auto in_file = static_cast<off_t>(size + page);
+    const auto in_file = size + page;
     descriptor made(make_memory_file());
     // One that the node had no memory for later would end the process.
-    if (made.get() < 0 ||
-        (at_once == pages::all ? ::fallocate(made.get(), 0, 0, in_file) : ::ftruncate(made.get(), in_file)) != 0)
+    if (made.get() < 0 || !(at_once == pages::all ? make_pages(made.get(), 0, in_file)
+                                                  : ::ftruncate(made.get(), static_cast<off_t>(in_file)) == 0))
         refuse(bytes);
     const label mark{.key = new_key()};
     if (::pwrite(made.get(), &mark, sizeof mark, static_cast<off_t>(size)) != sizeof mark) refuse(bytes);
@@ -90,7 +106,7 @@ std::unique_ptr<shared_segment> shared_segment::make(std::size_t bytes, pages at
 }
 
 void shared_segment::commit(std::size_t offset, std::size_t bytes) {
-    if (::fallocate(m_descriptor.get(), 0, static_cast<off_t>(offset), static_cast<off_t>(bytes)) != 0) refuse(bytes);
+    if (!make_pages(m_descriptor.get(), offset, bytes)) refuse(bytes);
 }
 
 std::unique_ptr<shared_segment> shared_segment::open(const segment_address& where) noexcept {

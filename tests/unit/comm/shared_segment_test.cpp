@@ -11,10 +11,24 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstring>
 
 using causeway::comm::segment_address;
 using causeway::comm::shared_segment;
+
+namespace {
+int interruptions = 0;
+} // namespace
+
+/// In place of the C library's. Signals interrupt it as often, as in kernels in which not only those that end the
+/// process do.
+extern "C" int fallocate(int file, int mode, off_t offset, off_t bytes) {
+    if (interruptions == 0) return static_cast<int>(syscall(SYS_fallocate, file, mode, offset, bytes));
+    --interruptions;
+    errno = EINTR;
+    return -1;
+}
 
 TEST(shared_segment, is_the_same_memory_wherever_it_is_opened) {
     const auto own = shared_segment::create(5000);
@@ -62,6 +76,16 @@ TEST(shared_segment, that_is_reserved_has_pages_where_they_are_committed) {
     EXPECT_LT(bytes_there(), 2 * committed);
     found->memory()[bytes - 1] = std::byte{7}; // touched without
     EXPECT_EQ(own->memory()[bytes - 1], std::byte{7});
+}
+
+TEST(shared_segment, gets_its_pages_though_signals_come) {
+    interruptions = 3;
+    const auto own = shared_segment::create(8192);
+    EXPECT_EQ(interruptions, 0);
+    const auto reserved = shared_segment::reserve(8 << 20);
+    interruptions = 3;
+    reserved->commit(0, 5 << 20);
+    EXPECT_EQ(interruptions, 0);
 }
 
 TEST(shared_segment, of_another_process_is_found_while_that_lives_and_stays_while_it_is_mapped) {
