@@ -109,6 +109,25 @@ void shared_segment::commit(std::size_t offset, std::size_t bytes) {
     if (!make_pages(m_descriptor.get(), offset, bytes)) refuse(bytes);
 }
 
+std::vector<std::pair<std::size_t, std::size_t>> shared_segment::parts_with_pages() const {
+    const std::vector<std::pair<std::size_t, std::size_t>> whole{{0, m_address.bytes}};
+    const auto bytes = static_cast<off_t>(m_address.bytes);
+    const int file = m_descriptor.get();
+    // Programs close descriptors that they do not know, and open others under their numbers.
+    label mark;
+    if (::pread(file, &mark, sizeof mark, bytes) != sizeof mark || mark.magic != label{}.magic ||
+        mark.key != m_address.key)
+        return whole;
+    std::vector<std::pair<std::size_t, std::size_t>> found;
+    for (off_t end = 0; end < bytes;) {
+        const off_t first = ::lseek(file, end, SEEK_DATA);
+        end = first < 0 ? first : ::lseek(file, first, SEEK_HOLE);
+        if (end <= first) return whole;
+        if (first < bytes) found.emplace_back(first, std::min(end, bytes));
+    }
+    return found;
+}
+
 std::unique_ptr<shared_segment> shared_segment::open(const segment_address& where) noexcept {
     const std::size_t size = where.bytes;
     if (size == 0 || size % page != 0 || size > largest || where.process <= 0 || where.descriptor < 0) return nullptr;

@@ -7,6 +7,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 namespace causeway::comm {
 
@@ -30,6 +32,8 @@ class shared_segment {
     [[nodiscard]] static std::unique_ptr<shared_segment> reserve(std::size_t bytes);
     /// Makes pages of the segment that this process has made. Throws transfer_error.
     void commit(std::size_t offset, std::size_t bytes);
+    /// Parts [first, end) that hold all pages of the segment that this process has made. The rest is zero.
+    [[nodiscard]] std::vector<std::pair<std::size_t, std::size_t>> parts_with_pages() const;
     /// The segment of another process, or null if that process or its memory cannot be reached from here.
     [[nodiscard]] static std::unique_ptr<shared_segment> open(const segment_address& where) noexcept;
     ~shared_segment();

@@ -45,7 +45,7 @@ range globals_of_program() {
     return found;
 }
 
-/// To memory that is zero. Pages of zeros stay untouched on both sides.
+/// To memory that is zero, whose pages stay untouched where there are zeros.
 void copy(std::uint64_t* to, std::uintptr_t first, std::size_t bytes) {
     // By words: an address sanitizer refuses memcpy between the program's variables, where it keeps room.
     const auto* const from = reinterpret_cast<const volatile std::uint64_t*>(first); // NOLINT
@@ -67,8 +67,11 @@ void before_fork() {
     copy_for_child = MAP_FAILED;
     if (!the_globals.memory) return;
     copy_for_child = ::mmap(nullptr, the_globals.bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (copy_for_child != MAP_FAILED)
-        copy(static_cast<std::uint64_t*>(copy_for_child), the_globals.first, the_globals.bytes);
+    if (copy_for_child == MAP_FAILED) return;
+    // A look at the rest would make its pages.
+    for (const auto& [first, end] : the_globals.memory->parts_with_pages())
+        copy(static_cast<std::uint64_t*>(copy_for_child) + first / sizeof(std::uint64_t), the_globals.first + first,
+             end - first);
 }
 void in_parent() {
     if (copy_for_child != MAP_FAILED) ::munmap(copy_for_child, the_globals.bytes);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A large heap and large variables take the memory that the program uses of them. SHMEM_SYMMETRIC_SIZE is 1G. */
+/* A large heap and large variables take the memory that the program uses of them, also beside a child.
+ * SHMEM_SYMMETRIC_SIZE is 1G. */
 #define _POSIX_C_SOURCE 200809L
 #include <shmem.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static char variables[1 << 28];
 
@@ -25,6 +28,9 @@ int main(void) {
     shmem_init();
     const int me = shmem_my_pe(), pes = shmem_n_pes(), next = (me + 1) % pes, before = (me + pes - 1) % pes;
     const size_t bytes = 96 << 20;
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    waitpid(child, NULL, 0);
     const long at_start = resident();
     char* const memory = shmem_malloc(bytes);
     int right = memory != NULL && at_start < 200;

@@ -13,6 +13,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 using causeway::comm::segment_address;
 using causeway::comm::shared_segment;
@@ -86,6 +87,27 @@ TEST(shared_segment, gets_its_pages_though_signals_come) {
     interruptions = 3;
     reserved->commit(0, 5 << 20);
     EXPECT_EQ(interruptions, 0);
+}
+
+TEST(shared_segment, tells_which_of_its_parts_may_have_pages) {
+    const std::size_t bytes = 64 << 20, part = 2 << 20; // no page is larger
+    const auto own = shared_segment::reserve(bytes);
+    own->memory()[3 * part + 5] = std::byte{1};
+    own->memory()[bytes - 1] = std::byte{1};
+    std::size_t told = 0;
+    bool has_first = false, has_last = false;
+    for (const auto& [first, end] : own->parts_with_pages()) {
+        ASSERT_LE(end, bytes);
+        told += end - first;
+        has_first |= first <= 3 * part + 5 && 3 * part + 5 < end;
+        has_last |= first <= bytes - 1 && bytes - 1 < end;
+    }
+    EXPECT_TRUE(has_first && has_last);
+    EXPECT_LE(told, 2 * part);
+    close(own->address().descriptor); // a program that closes what it does not know
+    const auto all = own->parts_with_pages();
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_EQ(all[0], (std::pair<std::size_t, std::size_t>(0, bytes)));
 }
 
 TEST(shared_segment, of_another_process_is_found_while_that_lives_and_stays_while_it_is_mapped) {
