@@ -67,17 +67,20 @@ std::optional<std::uint64_t> number_of(const fs::path& file, std::string_view na
     return {};
 }
 
-/// What a cgroup still allows, its pages of files included, which make room for others.
+/// What a cgroup still allows, its pages of files included, which make room for others: not those of shared memory,
+/// which count as pages of files.
 std::uint64_t room_of(const fs::path& folder) {
     auto room = unlimited;
-    const auto look = [&](const char* limit, const char* usage, const char* cached) {
+    const auto look = [&](const char* limit, const char* usage, const char* cached, const char* shared) {
         const auto most = number_in(first_line_of(folder / limit)), used = number_in(first_line_of(folder / usage));
         if (!most || !used) return;
-        const auto kept = *used - std::min(*used, number_of(folder / "memory.stat", cached).value_or(0));
+        const auto files = number_of(folder / "memory.stat", cached).value_or(0);
+        const auto reclaimable = files - std::min(files, number_of(folder / "memory.stat", shared).value_or(0));
+        const auto kept = *used - std::min(*used, reclaimable);
         room = std::min(room, *most - std::min(*most, kept));
     };
-    look("memory.max", "memory.current", "file ");
-    look("memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache ");
+    look("memory.max", "memory.current", "file ", "shmem ");
+    look("memory.limit_in_bytes", "memory.usage_in_bytes", "total_cache ", "total_shmem ");
     return room;
 }
 

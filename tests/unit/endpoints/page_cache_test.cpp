@@ -82,6 +82,9 @@ TEST(cache_room, is_what_a_cgroup_still_allows_with_the_files_that_it_holds) {
     EXPECT_EQ(endpoints::find_cache_room(one.root()), 1 * mib);
     one.write("sys/fs/cgroup/job/memory.stat", "anon 2097152\nfile 3145728\nfile_mapped 1");
     EXPECT_EQ(endpoints::find_cache_room(one.root()), 4 * mib);
+    one.write("sys/fs/cgroup/job/memory.stat", "anon 2097152\nfile 3145728\nshmem 2097152\nfile_mapped 1");
+    EXPECT_EQ(endpoints::find_cache_room(one.root()), 2 * mib) << "shared memory is not given up";
+    one.write("sys/fs/cgroup/job/memory.stat", "anon 2097152\nfile 3145728\nfile_mapped 1");
     one.write("sys/fs/cgroup/job/memory.current", "9000000");
     EXPECT_EQ(endpoints::find_cache_room(one.root()), 6291456 - (9000000 - 3145728));
 }
@@ -96,4 +99,6 @@ TEST(cache_room, is_what_the_first_version_of_cgroups_allows) {
     one.write("sys/fs/cgroup/memory/job/memory.limit_in_bytes", "5242880");
     one.write("sys/fs/cgroup/memory/job/memory.stat", "cache 0\ntotal_cache 1048576");
     EXPECT_EQ(endpoints::find_cache_room(one.root()), 3 * mib);
+    one.write("sys/fs/cgroup/memory/job/memory.stat", "cache 0\ntotal_cache 1048576\ntotal_shmem 524288");
+    EXPECT_EQ(endpoints::find_cache_room(one.root()), 5 * mib / 2) << "shared memory is not given up";
 }
