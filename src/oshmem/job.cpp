@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <optional>
 #include <string>
 #include <utility>
@@ -412,10 +413,11 @@ void job::commit_heap(const char* call, std::size_t end) {
                           static_cast<std::size_t>(std::count(m_heap.peers.begin(), m_heap.peers.end(), nullptr));
         struct sysinfo node{};
         const auto swap = ::sysinfo(&node) == 0 ? node.freeswap * node.mem_unit : 0;
-        const auto there = endpoints::find_cache_room();
-        if (bytes > (there + swap) / near)
+        const auto room = endpoints::find_cache_room(); // without limit if nobody says
+        const auto there = room + std::min<std::uint64_t>(swap, std::numeric_limits<std::uint64_t>::max() - room);
+        if (bytes > there / near)
             give_up(call, "PEs of this node ask for " + bytes_text(bytes) + " each and are " + std::to_string(near) +
-                              ", but it has no more than " + bytes_text(there + swap) + " available");
+                              ", but it has no more than " + bytes_text(there) + " available");
         meet_all(call);
     }
     or_end(call, [&] { m_own_heap->commit(m_committed_bytes, bytes); });
