@@ -138,6 +138,7 @@ job& job::known(const char* call) { return the_job != nullptr ? *the_job : requi
 
 job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
     m_has_started_mpi = comm::start_mpi_if_nobody_has();
+    if (is_started_by_program()) expect_others();
     m_group = comm::process_group::of_all_processes();
     m_pe = m_group->rank();
     m_pes = m_group->size();

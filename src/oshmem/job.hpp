@@ -55,6 +55,8 @@ struct team_slot {
 
 /// Calls MPI's own MPI_Finalize, which this library's wraps; returns its code.
 int end_mpi_of_program();
+/// Whether a program of MPI has started the PEs (MPI_Comm_spawn), and may talk to them.
+bool is_started_by_program();
 
 class job {
   public:
@@ -149,9 +151,9 @@ class job {
     /// Call if other threads of this PE may call, or store to symmetric memory. A PE that waits is then no sign of a
     /// deadlock.
     void allow_threads() { m_has_threads = true; }
-    /// Call, even before the start, if several threads of this process may call OpenSHMEM or MPI. A wait in MPI is then
-    /// no sign of a deadlock.
-    static void allow_calls_of_threads();
+    /// Call, even before the start, if others than the PEs may end waits in MPI: threads that call, processes that the
+    /// program has started or met, files. Such a wait is no sign of a deadlock. -1 takes one of them back.
+    static void expect_others(int change = 1);
 
     /// While one lives in the thread that has started OpenSHMEM, the others see that this PE waits in `call`.
     class mpi_wait {
@@ -246,7 +248,8 @@ class job {
         bool m_needed_has_left = false, m_says_so = false;
         std::uint64_t m_now = 0; // what this PE says
         std::vector<std::uint64_t> m_said; // by PE, when all waited first; empty if they have not
-        std::chrono::steady_clock::time_point m_said_at, m_next_look_at_all = m_last_look;
+        std::chrono::steady_clock::time_point m_last_look_at_all = m_last_look;
+        std::chrono::steady_clock::duration m_stood_still{}; // since then
     };
 
     job();

@@ -14,7 +14,7 @@
 namespace causeway::oshmem {
 
 namespace {
-std::atomic<bool> threads_call = false;
+std::atomic<int> others = 0; // that may end waits in MPI
 } // namespace
 
 void* job::control(int pe, std::size_t line) const {
@@ -107,12 +107,12 @@ std::string job::mpi_call_of(int pe) const {
     return {name, ::strnlen(name, longest_call)};
 }
 
-void job::allow_calls_of_threads() { threads_call = true; }
+void job::expect_others(int change) { others += change; }
 
 /// Commands of libcauseway may end such a wait, too.
 job::mpi_wait::mpi_wait(const char* call) {
     auto* const all = running();
-    if (all == nullptr || all->m_starter != std::this_thread::get_id() || threads_call || all->m_device) return;
+    if (all == nullptr || all->m_starter != std::this_thread::get_id() || others != 0 || all->m_device) return;
     auto* const state = all->control(all->m_pe, state_line);
     if (__atomic_load_n(word_of(state, waits_word), __ATOMIC_RELAXED) != 0) return; // MPI called by MPI
     m_job = all;
@@ -293,11 +293,13 @@ void job::long_wait::look_for_left() {
 }
 
 /// Who ends waits for those that wait in MPI for it, which cannot look themselves. What they wait for may be under way,
-/// but not for longer than m_patience. One PE looks for all.
+/// but not for longer than m_patience. One PE looks for all. Where it could not look for long, perhaps nobody ran: the
+/// whole job may have been stopped.
 void job::long_wait::look_for_standstill() {
     using namespace std::chrono_literals;
-    if (m_last_look < m_next_look_at_all || m_all.first_left() != m_all.m_pe) return;
-    m_next_look_at_all = m_last_look + 200ms;
+    const auto since_last = m_last_look - m_last_look_at_all;
+    if (since_last < 200ms || m_all.first_left() != m_all.m_pe) return;
+    m_last_look_at_all = m_last_look;
     std::vector<std::uint64_t> said(static_cast<std::size_t>(m_all.m_pes));
     int waiting = nobody;
     for (int pe = 0; pe < m_all.m_pes; ++pe) {
@@ -310,11 +312,9 @@ void job::long_wait::look_for_standstill() {
         }
         if (waiting == nobody || m_all.mpi_call_of(waiting).empty()) waiting = pe;
     }
-    if (said != m_said) {
-        m_said = std::move(said);
-        m_said_at = m_last_look;
-    }
-    if (waiting == nobody || m_last_look < m_said_at + m_all.m_patience) return;
+    m_stood_still = said == m_said ? m_stood_still + std::min<decltype(m_stood_still)>(since_last, 1s) : 0s;
+    m_said = std::move(said);
+    if (waiting == nobody || m_stood_still < m_all.m_patience) return;
     const auto in = m_all.mpi_call_of(waiting);
     give_up(m_call,
             "PE " + std::to_string(m_all.m_pe) +

@@ -19,6 +19,11 @@ int start(int* argc, char*** argv, int* provided) {
 
 int causeway::oshmem::end_mpi_of_program() { return next_call("MPI_Finalize", &PMPI_Finalize)(); }
 
+bool causeway::oshmem::is_started_by_program() {
+    MPI_Comm parent = MPI_COMM_NULL;
+    return PMPI_Comm_get_parent(&parent) == MPI_SUCCESS && parent != MPI_COMM_NULL;
+}
+
 extern "C" {
 
 int MPI_Init(int* argc, char*** argv) {
@@ -27,7 +32,7 @@ int MPI_Init(int* argc, char*** argv) {
 }
 
 int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
-    if (required > MPI_THREAD_FUNNELED) job::allow_calls_of_threads();
+    if (required > MPI_THREAD_FUNNELED) job::expect_others();
     return start(argc, argv, provided);
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI's blocking calls: the others see that this PE waits in one. Those on files are not among them, as they end by
-// themselves.
+// MPI's blocking calls: the others see that this PE waits in one. While it has files open, or once it has met processes
+// that are no PEs, it says nothing, as those may end a wait.
 #include "oshmem/job.hpp"
 #include "oshmem/next_call.hpp"
 
@@ -78,5 +78,39 @@ WAITS(Win_create, (void* b, MPI_Aint bytes, int unit, MPI_Info i, MPI_Comm c, MP
 WAITS(Win_allocate, (MPI_Aint bytes, int unit, MPI_Info i, MPI_Comm c, void* b, MPI_Win* w), (bytes, unit, i, c, b, w))
 WAITS(Win_fence, (int assert, MPI_Win w), (assert, w))
 WAITS(Win_free, (MPI_Win * w), (w))
+
+#define MEETS_OTHERS(NAME, PARAMETERS, ARGUMENTS)                                                                      \
+    int MPI_##NAME PARAMETERS {                                                                                        \
+        static const auto next = next_call("MPI_" #NAME, &PMPI_##NAME);                                                \
+        job::expect_others();                                                                                          \
+        return next ARGUMENTS;                                                                                         \
+    }
+
+MEETS_OTHERS(Comm_spawn,
+             (const char* program, char** words, int n, MPI_Info i, int root, MPI_Comm c, MPI_Comm* made, int* codes),
+             (program, words, n, i, root, c, made, codes))
+MEETS_OTHERS(Comm_spawn_multiple,
+             (int count, char** programs, char*** words, numbers n, const MPI_Info* i, int root, MPI_Comm c,
+              MPI_Comm* made, int* codes),
+             (count, programs, words, n, i, root, c, made, codes))
+MEETS_OTHERS(Comm_accept, (const char* port, MPI_Info i, int root, MPI_Comm c, MPI_Comm* made),
+             (port, i, root, c, made))
+MEETS_OTHERS(Comm_connect, (const char* port, MPI_Info i, int root, MPI_Comm c, MPI_Comm* made),
+             (port, i, root, c, made))
+MEETS_OTHERS(Comm_join, (int socket, MPI_Comm* made), (socket, made))
+
+int MPI_File_open(MPI_Comm c, const char* path, int mode, MPI_Info i, MPI_File* file) {
+    static const auto next = next_call("MPI_File_open", &PMPI_File_open);
+    const int code = next(c, path, mode, i, file);
+    if (code == MPI_SUCCESS) job::expect_others();
+    return code;
+}
+
+int MPI_File_close(MPI_File* file) {
+    static const auto next = next_call("MPI_File_close", &PMPI_File_close);
+    const int code = next(file);
+    if (code == MPI_SUCCESS) job::expect_others(-1);
+    return code;
+}
 
 } // extern "C"

@@ -57,7 +57,7 @@ int shmem_init_thread(int requested, int* provided) {
         }
     }
     if (requested_level != SHMEM_THREAD_SINGLE) job::instance().allow_threads();
-    if (requested_level > SHMEM_THREAD_FUNNELED) job::allow_calls_of_threads();
+    if (requested_level > SHMEM_THREAD_FUNNELED) job::expect_others();
     if (provided != nullptr) *provided = thread_level;
     return 0;
 }

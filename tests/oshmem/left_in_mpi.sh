@@ -17,6 +17,11 @@ for way in MPI_Allreduce MPI_Waitall $last; do
 done
 expect_end mixed exit "causeway: PE 1: shmem_finalize: PE 1 has ended .* PE 0 in MPI_Recv"
 expect_right slow none
+expect_right writes "$folder/file"
+expect_right spawns none
+SHMEM_PATIENCE=5
+expect_right stopped none
+SHMEM_PATIENCE=2
 # A launcher that does nothing about it. Its status is its own.
 options="$options $recovers"
 run MPI_Barrier kill
