@@ -14,9 +14,10 @@ constexpr unsigned elements = side * side;
 
 } // namespace
 
-matrix_code::matrix_code(IRBuilder<>& builder, Type* element)
-    : m_builder(builder), m_element(element), m_row(FixedVectorType::get(element, side)),
-      m_matrix(FixedVectorType::get(element, elements)), m_align(element->isFloatTy() ? 4 : 8) {}
+matrix_code::matrix_code(IRBuilder<>& builder, Type* element, bool has_wide_vectors)
+    : m_builder(builder), m_element(element), m_has_wide_vectors(has_wide_vectors),
+      m_row(FixedVectorType::get(element, side)), m_matrix(FixedVectorType::get(element, elements)),
+      m_align(element->isFloatTy() ? 4 : 8) {}
 
 Value* matrix_code::load(Type* type, Value* matrix, unsigned element) {
     Value*& value = m_loaded[{type, matrix, element}];
@@ -145,9 +146,26 @@ void matrix_code::compute_by_lines(ArrayRef<matrix_statement> statements, ArrayR
     }
 }
 
+// Two rows of the result in each of two registers.
+void matrix_code::transpose_by_halves(const matrix_addresses& at) {
+    Type* half = FixedVectorType::get(m_element, elements / 2);
+    for (int row = 0; row < static_cast<int>(side); row += 2) {
+        SmallVector<int, elements / 2> from;
+        for (int lane = 0; lane < static_cast<int>(elements / 2); ++lane) from.push_back(lane % 4 * 4 + row + lane / 4);
+        m_results.push_back(
+            {m_builder.CreateConstInBoundsGEP1_64(m_element, at.target, static_cast<unsigned>(row) * side),
+             m_builder.CreateShuffleVector(load(half, at.left), load(half, at.left, elements / 2), from)});
+    }
+}
+
 void matrix_code::compute(ArrayRef<matrix_statement> statements, ArrayRef<matrix_addresses> at) {
-    if (!m_element->isFloatTy() || !all_of(statements, [](const auto& each) { return each.is_of_whole_squares(); }))
-        return compute_by_lines(statements, at);
+    const bool is_whole = all_of(statements, [](const auto& each) { return each.is_of_whole_squares(); });
+    if (m_element->isDoubleTy() && m_has_wide_vectors && is_whole &&
+        none_of(statements, [](const auto& each) { return each.has_product; })) {
+        for (const matrix_addresses& each : at) transpose_by_halves(each);
+        return;
+    }
+    if (!m_element->isFloatTy() || !is_whole) return compute_by_lines(statements, at);
     // First: of a matrix that is read whole before its rows, the compiler takes the rows by shuffles, where a load that
     // repeats a row costs none.
     for (size_t i = 0; i < statements.size(); ++i)

@@ -17,11 +17,12 @@ struct matrix_addresses {
 };
 
 /// A 4 x 4 matrix of floats is one vector of 16 lanes. One of doubles is four rows: two registers of eight lanes would
-/// cost more shuffles than they save multiplications. Smaller matrices are rows in vectors of four lanes. Each element
-/// is summed in the order of the loop nest, so it is rounded alike.
+/// cost more shuffles than they save multiplications, and serve transposes only. Smaller matrices are rows in vectors
+/// of four lanes. Each element is summed in the order of the loop nest, so it is rounded alike.
 class matrix_code {
   public:
-    matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element);
+    /// `has_wide_vectors`: registers of 512 bits.
+    matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element, bool has_wide_vectors);
 
     /// Reads and computes; nothing is written before store().
     void compute(llvm::ArrayRef<matrix_statement> statements, llvm::ArrayRef<matrix_addresses> at);
@@ -49,10 +50,13 @@ class matrix_code {
     llvm::Value* line(const by_lines& work, unsigned index);
     rows load_rows(llvm::Value* matrix, const matrix_operand& operand, unsigned count, unsigned length);
     rows transposed(const rows& matrix);
+    void transpose_by_halves(const matrix_addresses& at);
     llvm::Value* first_lanes(llvm::Value* row, unsigned length);
 
     llvm::IRBuilder<>& m_builder;
-    llvm::Type *m_element, *m_row, *m_matrix;
+    llvm::Type* m_element;
+    bool m_has_wide_vectors;
+    llvm::Type *m_row, *m_matrix;
     llvm::Align m_align;
     std::map<std::tuple<llvm::Type*, llvm::Value*, unsigned>, llvm::Value*> m_loaded;
     llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 8> m_results;

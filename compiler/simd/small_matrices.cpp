@@ -43,7 +43,7 @@ class work {
   private:
     bool replace(Loop& loop);
     Value* overlap(IRBuilder<>& builder, const matrix_nest& nest, ArrayRef<matrix_addresses> addresses, bool& always);
-    void use_wide_vectors();
+    bool has_wide_vectors() const;
 
     Function& m_function;
     LoopInfo& m_loops;
@@ -87,10 +87,8 @@ Value* work::overlap(IRBuilder<>& builder, const matrix_nest& nest, ArrayRef<mat
     return any;
 }
 
-// A matrix of floats is one register of 512 bits, also where the compiler prefers shorter ones for loops.
-void work::use_wide_vectors() {
-    const StringRef features = m_function.getFnAttribute("target-features").getValueAsString();
-    if (features.contains("+avx512vl")) m_function.addFnAttr("min-legal-vector-width", "512");
+bool work::has_wide_vectors() const {
+    return m_function.getFnAttribute("target-features").getValueAsString().contains("+avx512vl");
 }
 
 std::string described(const matrix_nest& nest) {
@@ -148,10 +146,13 @@ bool work::replace(Loop& loop) {
         builder.SetInsertPoint(whole->getTerminator());
     }
     builder.SetCurrentDebugLocation(nest->stores.back()->getDebugLoc());
-    matrix_code code(builder, nest->element);
+    const bool is_wide = has_wide_vectors();
+    matrix_code code(builder, nest->element, is_wide);
     code.compute(nest->statements, addresses);
     code.store();
-    if (all_of(nest->statements, [](const auto& each) { return each.is_of_whole_squares(); })) use_wide_vectors();
+    // A matrix of floats is one register of 512 bits, also where the compiler prefers shorter ones for loops.
+    if (is_wide && all_of(nest->statements, [](const auto& each) { return each.is_of_whole_squares(); }))
+        m_function.addFnAttr("min-legal-vector-width", "512");
     if (overlaps) {
         m_dominators.recalculate(m_function);
         return true;

@@ -81,6 +81,20 @@ void pair_of_doubles(double (*restrict c)[4], double (*restrict d)[4], double (*
         }
 }
 
+// Two rows of the result in each of two registers.
+// wide-LABEL: {{^}}transpose_of_doubles:
+// wide-COUNT-2: vperm{{[it]}}2pd
+// wide-NOT: vperm
+// wide-NOT: vunpck
+// wide: retq
+// avx2-LABEL: {{^}}transpose_of_doubles:
+// avx2-COUNT-8: {{vunpck|vinsertf128|vperm2f128}}
+// avx2: retq
+void transpose_of_doubles(double (*restrict c)[4], double (*a)[4]) {
+    for (int i = 0; i < 4; i++)
+        for (int j = 0; j < 4; j++) c[i][j] = a[j][i];
+}
+
 void in_place(float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
