@@ -162,6 +162,14 @@ bool work::replace(Loop& loop) {
     return true;
 }
 
+// Cheaper to ask than the number of iterations.
+bool ends_at_constant(const Loop& loop) {
+    const BasicBlock* exiting = loop.getExitingBlock();
+    const auto* branch = exiting ? dyn_cast<BranchInst>(exiting->getTerminator()) : nullptr;
+    const auto* test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
+    return test && (isa<ConstantInt>(test->getOperand(0)) || isa<ConstantInt>(test->getOperand(1)));
+}
+
 bool work::run() {
     SmallVector<Loop*, 8> nests;
     for (Loop* loop : m_loops.getLoopsInPreorder()) {
@@ -171,6 +179,7 @@ bool work::run() {
         for (; inner->getSubLoops().size() == 1; inner = inner->getSubLoops().front()) ++depth;
         if (!inner->isInnermost() || depth < 2 || depth > 3) continue;
         if (has_property(*loop, seen_property)) continue;
+        if (!ends_at_constant(*loop)) continue;
         const unsigned trips = m_evolution.getSmallConstantTripCount(loop);
         if (trips >= 2 && trips <= side + 1) nests.push_back(loop);
     }
