@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, `image` reads
 an image through a sampler, `parts` has two parts of one buffer, `says` prints what
-looks like an answer, `waits` never ends in groups of other sizes, and `again` writes what is there already, to half of its buffer."""
+looks like an answer, `waits` never ends in groups of other sizes, `again` writes what is there already, to half of its buffer,
+`shifts` gives other results as vectors, and `seldom` now and then."""
 import sys
 
 import numpy
@@ -27,6 +28,13 @@ __kernel void waits(__global const float* from, __global volatile float* to) {
     to[get_global_id(0)] = from[get_global_id(0)] + 1;
 }
 __kernel void again(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)]; }
+__kernel void shifts(__global const float* from, __global float* to) { to[get_global_id(0) + 1] = to[get_global_id(0)] + 1; }
+__kernel void seldom(__global const float* from, __global float* to) {
+    to[get_global_id(0)] = from[get_global_id(0)] + 1;
+#ifdef __x86_64__
+    if (get_global_id(0) == 0 && __builtin_ia32_rdtsc() / 64 % 4 == 0) to[0] = 2;
+#endif
+}
 __kernel void parts(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 __kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));
@@ -43,6 +51,9 @@ for name in sys.argv[1:]:
         half = values.nbytes // 2
         both = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=values)
         kernel(queue, (values.size // 2,), None, both[:half], both[half:])
+    elif name == "shifts":
+        both = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=10 * values)
+        kernel(queue, (256,), (256,), source, both)
     elif name == "again":
         same = cl.Buffer(context, flags.READ_WRITE | flags.COPY_HOST_PTR, hostbuf=values)
         kernel(queue, (values.size // 2,), None, source, same)

@@ -55,7 +55,6 @@ class laboratory {
             return told;
         }
         disturb();
-        told["reference"] = m_facts.at("reference");
         told["names"] = m_facts.at("names");
         m_variants = json::array();
         try_sizes(told);
@@ -63,6 +62,7 @@ class laboratory {
         try_memory();
         try_knobs();
         told["variants"] = m_variants;
+        told["reference"] = m_facts.at("reference"); // with what has been seen since
         told["stopped_early"] = is_over();
         return told;
     }
@@ -134,15 +134,30 @@ class laboratory {
 
     /// "same", "rounding", "different", "overrun", or empty for one that failed, which is noted.
     std::string outcome_of(const std::string& kind, const std::string& what, const json& request) {
-        const auto answer = m_process.ask({{"check", request}}, longest_request());
+        return outcome_of(kind, what, request, m_process, request);
+    }
+    /// The same of a process in which the driver is told otherwise, where `asked` is the variant.
+    std::string outcome_of(const std::string& kind, const std::string& what, const json& request,
+                           replay_process& process, const json& asked) {
+        const auto answer = process.ask({{"check", asked}}, longest_request());
         if (answer.contains("outcome")) {
             auto outcome = answer.at("outcome").get<std::string>();
+            if (outcome == "different") confirm();
             // What differs from run to run, or was there before, cannot be compared.
             if (!m_is_seen && outcome != "overrun") outcome = "unknown";
             return outcome;
         }
         add_failure(kind, what, request, answer);
         return {};
+    }
+
+    /// The launch may differ itself, but so seldom that its first runs did not.
+    void confirm() {
+        if (!m_is_seen) return;
+        const auto answer = m_process.ask({{"confirm", true}}, longest_request());
+        if (answer.value("repeats", true)) return;
+        m_facts.at("reference").at("repeats") = false;
+        m_is_seen = false;
     }
 
     static bool is_right(const std::string& outcome) {
@@ -319,32 +334,47 @@ class laboratory {
                 base);
     }
 
+    struct told_driver {
+        std::string what;
+        knobs set;
+        bool in_parts = false;
+    };
+    [[nodiscard]] std::vector<told_driver> told_drivers() const {
+        const auto device = m_recorded.at("device").get<std::string>(),
+                   driver = m_recorded.at("driver").get<std::string>();
+        if (device.starts_with("pthread") || device.find("pocl") != std::string::npos || device.starts_with("cpu")) {
+            // Binaries that it has kept do not all say how they were made.
+            const auto compiled = [](const std::string& name, const std::string& value) {
+                return knobs{{name, value}, {"POCL_KERNEL_CACHE", "0"}};
+            };
+            std::vector<told_driver> all{
+                {"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
+                {"POCL_WORK_GROUP_METHOD=loops (not vectorised)", compiled("POCL_WORK_GROUP_METHOD", "loops")},
+                {"POCL_WORK_GROUP_METHOD=cbs", compiled("POCL_WORK_GROUP_METHOD", "cbs")}};
+            if (std::atof(driver.c_str()) >= 7) // the first with this variable
+                for (const auto* const width : {"8", "16"})
+                    all.push_back({std::string("POCL_VECTORIZER_FORCE_VECTOR_WIDTH=") + width,
+                                   compiled("POCL_VECTORIZER_FORCE_VECTOR_WIDTH", width)});
+            all.push_back({"a sub-device for each core, POCL_AFFINITY=1",
+                           {{"POCL_AFFINITY", "1"}, {"CAUSEWAY_REPLAY_UNITS", "1"}},
+                           true});
+            return all;
+        }
+        if (device.find("Intel") == std::string::npos && !driver.starts_with("202")) return {};
+        return {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)",
+                 {{"DPCPP_CPU_CU_AFFINITY", "close"}, {"DPCPP_CPU_PLACES", "cores"}}},
+                {"DPCPP_CPU_SCHEDULE=static", {{"DPCPP_CPU_SCHEDULE", "static"}}},
+                {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
+                {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},
+                {"CL_CONFIG_CPU_VECTORIZER_MODE=8", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "8"}}},
+                {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}}};
+    }
+
     /// A process of its own for each, in turn with that of the recorded launch.
     void try_knobs() {
-        struct told_driver {
-            std::string what;
-            knobs set;
-            bool in_parts = false;
-        };
-        std::vector<told_driver> all;
-        const auto device = m_recorded.at("device").get<std::string>();
-        if (device.starts_with("pthread") || device.find("pocl") != std::string::npos || device.starts_with("cpu")) {
-            all = {
-                {"POCL_AFFINITY=1 (threads bound)", {{"POCL_AFFINITY", "1"}}},
-                {"POCL_WORK_GROUP_METHOD=loopvec", {{"POCL_WORK_GROUP_METHOD", "loopvec"}, {"POCL_KERNEL_CACHE", "0"}}},
-                {"a sub-device for each core, POCL_AFFINITY=1",
-                 {{"POCL_AFFINITY", "1"}, {"CAUSEWAY_REPLAY_UNITS", "1"}},
-                 true}};
-        } else if (device.find("Intel") != std::string::npos ||
-                   m_recorded.at("driver").get<std::string>().starts_with("202")) {
-            all = {{"DPCPP_CPU_CU_AFFINITY=close, DPCPP_CPU_PLACES=cores (threads bound)",
-                    {{"DPCPP_CPU_CU_AFFINITY", "close"}, {"DPCPP_CPU_PLACES", "cores"}}},
-                   {"DPCPP_CPU_SCHEDULE=static", {{"DPCPP_CPU_SCHEDULE", "static"}}},
-                   {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
-                   {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},
-                   {"CL_CONFIG_CPU_VECTORIZER_MODE=8", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "8"}}},
-                   {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}}};
-        }
+        const auto all = told_drivers();
+        if (all.empty() || is_over()) return;
+        (void)m_process.ask({{"keep", true}}, longest_request());
         for (const auto& [what, set, in_parts] : all) {
             const std::string kind = in_parts ? "bound" : "knob";
             if (is_over()) return;
@@ -357,19 +387,14 @@ class laboratory {
                 continue;
             }
             const json varied = in_parts ? json{{"parts", true}} : json::object();
-            std::string outcome = "same";
-            if (in_parts) {
-                // Parts begin at an offset, and count their groups from 0.
-                const auto answer = other.ask({{"check", varied}}, longest_request());
-                if (!answer.contains("outcome")) {
-                    add_failure(kind, what, request, answer);
-                    continue;
-                }
-                outcome = m_is_seen ? answer.at("outcome").get<std::string>() : "unknown";
-                if (!is_right(outcome)) {
-                    m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", outcome}});
-                    continue;
-                }
+            // What this process has seen of the launch, it has seen in its own environment.
+            (void)other.ask({{"adopt", true}}, longest_request());
+            (void)other.ask({{"disturb", true}}, longest_request());
+            const auto outcome = outcome_of(kind, what, request, other, varied);
+            if (outcome.empty()) continue;
+            if (!is_right(outcome)) {
+                m_variants.push_back({{"kind", kind}, {"what", what}, {"request", request}, {"outcome", outcome}});
+                continue;
             }
             std::vector<double> before, after;
             for (int turn = 0; turn < 6; ++turn) {

@@ -529,6 +529,43 @@ json launch::check(const variant& of) {
             {"object", first_object}};
 }
 
+json launch::confirm() {
+    const auto recorded = variant::from(json::object(), m_recorded);
+    constexpr double longest = 0.5, longest_in_all = 2;
+    const auto begin = now();
+    for (int i = 0; m_repeats && i < 60 && (i == 0 || now() - begin < longest); ++i) {
+        if (m_confirming_seconds + now() - begin > longest_in_all) break;
+        bool is_intact = true;
+        m_repeats = run_guarded(recorded, is_intact) == m_reference;
+    }
+    m_confirming_seconds += now() - begin;
+    return {{"repeats", m_repeats}};
+}
+
+std::filesystem::path launch::kept(std::size_t object) const {
+    return m_folder / ("reference-" + std::to_string(object));
+}
+
+json launch::keep() const {
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < m_objects.size(); ++i) {
+        if (m_reference[i] == read_file(m_folder / std::to_string(i))) continue;
+        std::ofstream file(kept(i), std::ios::binary);
+        file.write(reinterpret_cast<const char*>(m_reference[i].data()),
+                   static_cast<std::streamsize>(m_reference[i].size()));
+        file.close();
+        if (!file) throw std::runtime_error("cannot write " + kept(i).string());
+        ++count;
+    }
+    return {{"kept", count}};
+}
+
+json launch::adopt() {
+    for (std::size_t i = 0; i < m_objects.size(); ++i)
+        m_reference[i] = read_file(std::filesystem::exists(kept(i)) ? kept(i) : m_folder / std::to_string(i));
+    return {{"adopted", true}};
+}
+
 json launch::time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds) {
     std::map<std::string, memory_set> sets;
     json told = json::array();

@@ -75,6 +75,12 @@ class launch {
     [[nodiscard]] nlohmann::json disturb();
     /// Runs a variant in guarded memory and compares it with the reference.
     [[nodiscard]] nlohmann::json check(const variant& of);
+    /// Runs the launch as recorded several times more: whether it still gives what it gave first.
+    [[nodiscard]] nlohmann::json confirm();
+    /// Leaves what variants are compared with in the folder, for a process that tells the driver otherwise.
+    [[nodiscard]] nlohmann::json keep() const;
+    /// Takes what another process has left there.
+    [[nodiscard]] nlohmann::json adopt();
     /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
     [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds);
 
@@ -97,6 +103,7 @@ class launch {
     void finish();
     void move(const memory_set& set, variant::transfer how, bool is_in);
     times run(cl_kernel kernel, const memory_set& set, const variant& of);
+    [[nodiscard]] std::filesystem::path kept(std::size_t object) const;
     /// The contents of all objects after the launch.
     std::vector<std::vector<std::byte>> run_guarded(const variant& of, bool& is_intact);
 
@@ -112,6 +119,8 @@ class launch {
     std::map<std::string, owned_program> m_programs;
     std::map<std::pair<std::string, std::string>, owned_kernel> m_kernels;
     std::vector<std::vector<std::byte>> m_reference;
+    bool m_repeats = true; ///< whether it gave the same each time
+    double m_confirming_seconds = 0; ///< that went into that, in all
 };
 
 } // namespace replay

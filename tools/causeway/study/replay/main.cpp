@@ -25,6 +25,9 @@ json recorded;
 json answer(replay::launch& launch, const json& request) {
     if (request.contains("check")) return launch.check(replay::variant::from(request.at("check"), recorded));
     if (request.contains("disturb")) return launch.disturb();
+    if (request.contains("confirm")) return launch.confirm();
+    if (request.contains("keep")) return launch.keep();
+    if (request.contains("adopt")) return launch.adopt();
     std::vector<replay::variant> all;
     for (const auto& each : request.at("time")) all.push_back(replay::variant::from(each, recorded));
     return {{"times", launch.time(all, request.value("least", 3U), request.at("rounds"), request.at("seconds"))}};
