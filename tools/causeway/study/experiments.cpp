@@ -55,6 +55,7 @@ class laboratory {
             return told;
         }
         disturb();
+        time_launch();
         told["names"] = m_facts.at("names");
         m_variants = json::array();
         try_sizes(told);
@@ -77,6 +78,15 @@ class laboratory {
         reference["disturbed"] = answer.value("disturbed", 0);
         m_is_seen = reference.at("changed").get<int>() + reference.at("disturbed").get<int>() > 0 &&
                     reference.at("repeats").get<bool>();
+    }
+
+    /// Between forbidden pages it took longer: they have to be made.
+    void time_launch() {
+        const json request{{"time", {json::object()}}, {"rounds", 5}, {"seconds", 0.05}, {"least", 0}};
+        const auto answer = m_process.ask(request, longest_request());
+        if (!answer.contains("times")) return;
+        const auto times = answer.at("times")[0].at("whole").get<std::vector<double>>();
+        m_facts.at("reference").at("seconds") = *std::min_element(times.begin(), times.end());
     }
 
     [[nodiscard]] bool is_over() const { return is_stopped != 0 || m_settings.until.is_over(); }
