@@ -18,14 +18,14 @@ run := scripts/run_with.sh $(RUNTIME)
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test ci test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
-	@echo 'make test        the build by g++ and the suite: 25 minutes on two cores'
-	@echo 'make test-all    ci of everything: repeats, the suite under each sanitizer and with MPICH, tidy of all sources; hours'
-	@echo 'make ci          test, and both compilers, sanitized tests, clang-tidy; 40 minutes on two cores'
+	@echo 'make test        both compilers, the suite, sanitized tests, clang-tidy of the newest sources: 40 minutes on two cores'
+	@echo 'make suite       of that the build by g++ and its tests: 25 minutes'
+	@echo 'make test-all    test of everything: repeats, the suite under each sanitizer and with MPICH, tidy of all sources; hours'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    build only what docs/tutorial.md uses, the quickest way to a first timeline'
@@ -59,11 +59,8 @@ quick:
 	@scripts/build.sh release tests
 	@scripts/test.sh build/release -L quick
 
-# What a change has to pass.
-test: suite
-
-# The same and more, as stages: both compilers, tests, sanitized tests and clang-tidy.
-ci:
+# What a change has to pass, and what continuous integration runs: two compilers, tests, sanitized tests and clang-tidy.
+test:
 	@TEST_SETUP="$(TEST_SETUP)" TIDY="$(or $(TIDY),--newest 24 --minutes 3)" scripts/stages.sh
 
 test-all:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the stages of `make ci`, or those of `make test-all`. Usage: stages.sh [all]
+# Runs the stages of `make test`, or those of `make test-all`. Usage: stages.sh [all]
 # A stage that fails does not stop those that can do without it. The last lines are the minutes of each stage, what failed, and
 # the counts of all tests. Fails if a stage did.
 # TEST_SETUP: the groups of scripts/setup.sh. TIDY: the options of scripts/tidy.sh.
@@ -73,8 +73,9 @@ stage 'build: g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON && built
 clang_build=
 if command -v clang++-19 >/dev/null; then
     mkdir -p build
-    # In a session of its own, as Linux shares processors among sessions before it looks at niceness.
-    TARGET=sanitized setsid --wait nice -n 19 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec scripts/build.sh clang tests' \
+    # In a session of its own, as Linux shares processors among sessions before it looks at niceness. Of ccache it takes what another
+    # folder compiled, whose name is then in the debug information.
+    TARGET=sanitized CCACHE_NOHASHDIR=1 setsid --wait nice -n 19 bash -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec scripts/build.sh clang tests' \
         >build/clang.log 2>&1 &
     clang_build=$!
 fi
