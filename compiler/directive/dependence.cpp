@@ -6,6 +6,7 @@
 #include <clang/AST/ParentMapContext.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 namespace directive {
@@ -20,8 +21,14 @@ using product = std::vector<const VarDecl*>;
 struct linear_form {
     std::map<product, long> terms;
     bool known = true;
-    bool operator==(const linear_form&) const = default;
+    bool may_wrap = false; // some sum or product in it is unsigned and narrower than addresses
+    bool subtracts = false;
 };
+
+bool is_narrow_unsigned(const unit& unit, const Expr* expression) {
+    const auto type = expression->getType();
+    return type->isUnsignedIntegerType() && unit.context.getTypeSize(type) < 64;
+}
 
 linear_form form_of(const unit& unit, const Expr* expression) {
     linear_form form;
@@ -29,6 +36,7 @@ linear_form form_of(const unit& unit, const Expr* expression) {
     Expr::EvalResult value;
     if (expression->EvaluateAsInt(value, unit.context)) {
         if (const long constant = value.Val.getInt().getExtValue()) form.terms[{}] = constant;
+        form.subtracts = form.terms.contains({}) && form.terms[{}] < 0;
         return form;
     }
     if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
@@ -44,6 +52,8 @@ linear_form form_of(const unit& unit, const Expr* expression) {
     const auto left = form_of(unit, binary->getLHS()), right = form_of(unit, binary->getRHS());
     form.known = left.known && right.known;
     if (!form.known) return form;
+    form.may_wrap = left.may_wrap || right.may_wrap || is_narrow_unsigned(unit, binary);
+    form.subtracts = left.subtracts || right.subtracts || binary->getOpcode() == BO_Sub;
     if (binary->getOpcode() == BO_Mul) {
         for (const auto& [a, factor] : left.terms)
             for (const auto& [b, other] : right.terms) {
@@ -150,11 +160,6 @@ const VarDecl* memory_of(const Expr* lvalue) {
         return member->isArrow() ? pointed_to(member->getBase()) : memory_of(member->getBase());
     const auto* unary = dyn_cast<UnaryOperator>(lvalue);
     return unary && unary->getOpcode() == UO_Deref ? pointed_to(unary->getSubExpr()) : nullptr;
-}
-
-bool is_narrow_unsigned(const unit& unit, const Expr* subscript) {
-    const auto type = subscript->IgnoreParenImpCasts()->getType();
-    return type->isUnsignedIntegerType() && unit.context.getTypeSize(type) < 64;
 }
 
 class tester {
@@ -366,16 +371,66 @@ class tester {
         }
         std::size_t dimensions = all.front().size();
         for (const auto& each : all) dimensions = std::min(dimensions, each.size());
+        bool wraps = false;
         for (std::size_t dimension = 0; dimension < dimensions; ++dimension) {
             std::vector<linear_form> forms;
-            bool may_wrap = false;
-            for (const auto& each : all) {
-                forms.push_back(form_in_body(each[dimension]));
-                may_wrap = may_wrap || is_narrow_unsigned(m_unit, each[dimension]);
-            }
-            if (forms_apart(forms, counted.variable, may_wrap)) return {};
+            forms.reserve(all.size());
+            for (const auto& each : all) forms.push_back(form_in_body(each[dimension]));
+            if (!forms_apart(forms, counted.variable)) continue;
+            const bool may_wrap = std::any_of(forms.begin(), forms.end(),
+                                              [&](const auto& each) { return wraps_around(each); });
+            if (!may_wrap || counts_once(forms.front(), counted.variable)) return {};
+            wraps = true;
         }
-        return "iterations may meet at elements of '" + name + "'";
+        return wraps ? "an unsigned subscript of '" + name + "' may wrap around"
+                     : "iterations may meet at elements of '" + name + "'";
+    }
+
+    /// True if the variable's values are apart from one another in 32 bits, too, and stand in the form as they are.
+    bool counts_once(const linear_form& form, const VarDecl* variable) const {
+        const auto own = form.terms.find({variable});
+        return own != form.terms.end() && (own->second == 1 || own->second == -1) &&
+               m_unit.context.getTypeSize(variable->getType()) <= 32;
+    }
+
+    /// False if constant ends of loops keep the form within 32 bits.
+    bool wraps_around(const linear_form& form) const {
+        if (!form.may_wrap) return false;
+        if (form.subtracts) return true;
+        double most = 0;
+        for (const auto& [term, number] : form.terms) {
+            double of_term = static_cast<double>(number);
+            for (const auto* each : term) of_term *= most_of(each);
+            most += of_term;
+        }
+        return !(most < 0x1p32);
+    }
+
+    /// At least what loops with constant ends count the variable to; infinite if it may be something else.
+    double most_of(const VarDecl* variable) const {
+        constexpr auto unknown = std::numeric_limits<double>::infinity();
+        std::vector<counted_loop> loops;
+        for (const auto& each : m_loop.loops)
+            if (each.variable == variable) loops.push_back(each);
+        if (const auto found = m_inner.find(variable); found != m_inner.end()) {
+            if (is_used_beside_its_loops(variable)) return unknown;
+            loops.insert(loops.end(), found->second.begin(), found->second.end());
+        }
+        double most = loops.empty() ? unknown : 0;
+        for (const auto& each : loops) {
+            const auto first = constant(each.first), last = constant(each.last);
+            const bool up = !each.down && (each.comparison == BO_LT || each.comparison == BO_LE);
+            if (!up || !first || !last || *first < 0 || (each.step && constant(each.step).value_or(0) <= 0))
+                return unknown;
+            most = std::max(most, static_cast<double>(*last));
+        }
+        return most;
+    }
+
+    std::optional<long> constant(const Expr* expression) const {
+        Expr::EvalResult value;
+        if (!expression->EvaluateAsInt(value, m_unit.context)) return {};
+        return value.Val.getInt().getExtValue();
     }
 
     /// What a variable of the body always has: its first value, where the type has room for it.
@@ -402,6 +457,8 @@ class tester {
             if (!replaced) break;
             const auto value = form_of(m_unit, value_of(replaced));
             if (!value.known) break;
+            form.may_wrap = form.may_wrap || value.may_wrap;
+            form.subtracts = form.subtracts || value.subtracts;
             auto before = std::exchange(form.terms, {});
             for (const auto& [term, number] : before) {
                 const auto at = std::find(term.begin(), term.end(), replaced);
@@ -422,8 +479,8 @@ class tester {
         return form;
     }
 
-    /// `may_wrap`: subscripts are unsigned and narrower than addresses.
-    bool forms_apart(const std::vector<linear_form>& forms, const VarDecl* variable, bool may_wrap) const {
+    /// As if nothing wrapped around.
+    bool forms_apart(const std::vector<linear_form>& forms, const VarDecl* variable) const {
         std::optional<product> cofactor;
         long factor = 0;
         std::optional<std::map<product, long>> fixed_rest;
@@ -470,7 +527,7 @@ class tester {
         for (const long one : constants)
             for (const long other : constants)
                 if (one != other && (one - other) % factor == 0) return false;
-        return !may_wrap || factor == 1 || factor == -1;
+        return true;
     }
 
     bool changes(const VarDecl* variable) const {
@@ -519,26 +576,25 @@ class tester {
         return rest;
     }
 
-    /// True if `variable` + `constant` is at least 0 and less than the row's length in each loop that counts it.
-    bool within_row(const VarDecl* variable, long constant, const product& cofactor, long factor) const {
+    /// True if `variable` + `plus` is at least 0 and less than the row's length in each loop that counts it.
+    bool within_row(const VarDecl* variable, long plus, const product& cofactor, long factor) const {
         const auto found = m_inner.find(variable);
         if (found == m_inner.end() || is_used_beside_its_loops(variable)) return false;
         return std::all_of(found->second.begin(), found->second.end(), [&](const counted_loop& inner) {
-            Expr::EvalResult step;
             if (inner.down || (inner.comparison != BO_LT && inner.comparison != BO_LE) ||
-                (inner.step &&
-                 (!inner.step->EvaluateAsInt(step, m_unit.context) || step.Val.getInt().getExtValue() <= 0)))
+                (inner.step && constant(inner.step).value_or(0) <= 0))
                 return false;
             const auto first = form_of(m_unit, inner.first);
             auto beyond = form_of(m_unit, inner.last);
-            if (!first.known || !beyond.known || !is_from_zero(first, constant)) return false;
-            const long above = (beyond.terms.contains({}) ? beyond.terms.at({}) : 0) + constant +
+            if (!first.known || !beyond.known || !is_from_zero(first, plus)) return false;
+            if (wraps_around(first) || wraps_around(beyond)) return false;
+            const long above = (beyond.terms.contains({}) ? beyond.terms.at({}) : 0) + plus +
                                (inner.comparison == BO_LE ? 1 : 0);
             beyond.terms.erase(product{});
             if (cofactor.empty()) return beyond.terms.empty() && above <= factor;
             linear_form row;
             row.terms[cofactor] = factor;
-            return beyond == row && above <= 0;
+            return beyond.terms == row.terms && above <= 0;
         });
     }
 

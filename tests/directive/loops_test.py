@@ -55,7 +55,16 @@ SPREAD += [
     ("", "int *q = a; for (int i = 0; i < n; i++) q[i] = q[i] + b[i];"),
     ("", "for (int i = 0; i < n; i++) { int c[3]; int *q = c; q[0] = i; a[i] = b[q[0]]; }"),
 ]
+# Unsigned subscripts that do not wrap around, or wrap to elements that no other iteration has.
+SPREAD += [
+    ("", "for (unsigned i = 0; i < u; i++) a[i + k] += 1;"),
+    ("long far = k;", "for (unsigned i = 0; i < u; i++) a[far + (i + u)] += 1;"),
+    ("", "for (unsigned i = 0; i < 60000u; i++) a[i * 65536u] += 1;"),
+    ("", "for (unsigned i = 0; i < 1000; i++) for (unsigned j = 0; j < 64; j++) a[i * 64 + j] += 1;"),
+    ("", "for (unsigned long i = 0; i < u; i++) for (unsigned long j = 0; j < u; j++) a[i * u + j] += 1;"),
+]
 MEET = "iterations may meet at elements of 'a'"
+WRAPS = "an unsigned subscript of 'a' may wrap around"
 KEPT = [
     ("", "for (int i = 1; i < n; i++) a[i] = a[i - 1];", MEET),
     ("", "for (int i = n - 2; i >= 0; i += -1) a[i] = a[i + 1];", MEET),
@@ -65,7 +74,15 @@ KEPT = [
     ("", "for (int i = -3; i < n; i++) a[i * i + 9] += 1;", MEET),
     ("", "for (int i = 0; i < n; i++) a[b[i]] += 1;", MEET),
     ("", "for (int i = 0; i < n; i++) { unsigned char c = i; a[c] += 1; }", MEET),
-    ("", "for (unsigned i = 0; i < u; i++) a[i * 65536u] += 1;", MEET),
+    ("", "for (unsigned i = 0; i < u; i++) a[i * 65536u] += 1;", WRAPS),
+    ("", "for (unsigned i = 0; i < 100000u; i++) a[i * 65536u] += 1;", WRAPS),
+    ("long far = k;", "for (unsigned i = 0; i < u; i++) a[far + i * 65536u] += 1;", WRAPS),
+    ("", "for (int i = 0; i < n; i++) { const long at = k + i * 65536u + 0l; a[at] += 1; }", WRAPS),
+    ("", "for (unsigned i = 0; i < u; i++) for (unsigned j = 0; j < u; j++) a[i * u + j] += 1;", WRAPS),
+    ("", "for (int i = 0; i < n; i++) for (int j = 0; j < 65536; j++) a[i * 65536u + j] += 1;", WRAPS),
+    ("", "for (unsigned i = 0; i < u; i++) { a[i * 64] = 3; for (unsigned j = 1; j < 64; j++) a[i * 64 + j] += 1; }", WRAPS),
+    ("", "for (unsigned i = 0; i < 9; i++) a[(i * 2 + -1) + 1l] += 1;", WRAPS),
+    ("", "for (long i = 0; i < n; i++) for (long j = 0; j < u - 1; j++) a[i * u + j] += 1;", MEET),
     ("", "for (unsigned i = 0; i < u; i++) { const unsigned at = i * 65536u; a[at + 0l] += 1; }", MEET),
     ("", "for (int i = 0; i < n; i++) { int at = i; at /= 2; a[at] += 1; }", MEET),
     ("", "for (int i = 0; i < n; i++) { const short at = i; a[at] += 1; }", MEET),
