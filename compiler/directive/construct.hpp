@@ -25,7 +25,13 @@ struct unit {
     /// Variables at file scope that `declare` names, and in which clause.
     std::map<const clang::VarDecl*, std::string> declared{};
 
+    /// Functions that `routine` names or stands before.
+    std::set<const clang::FunctionDecl*> routines{};
+
     bool is_declared(const clang::VarDecl* variable) const { return declared.contains(variable->getCanonicalDecl()); }
+    bool is_routine(const clang::FunctionDecl* function) const {
+        return routines.contains(function->getCanonicalDecl());
+    }
 
     void error(clang::SourceLocation location, const std::string& text) const;
     void note(clang::SourceLocation location, const std::string& text) const;

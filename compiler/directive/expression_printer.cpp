@@ -360,20 +360,31 @@ std::string expression_printer::call(const CallExpr* expression) {
         return name + all(single ? "(float)" : "(double)");
     }
     if (of_float && mathematics.contains(stem)) return stem + all("(float)");
-    throw unsupported{location,
-                      "a call of '" + function->getNameAsString() + "', whose definition is not in this source"};
+    if (m_unit.is_routine(function)) return user_call(expression, function);
+    throw unsupported{location, "a call of '" + function->getNameAsString() +
+                                    "', whose definition is not in this source, and which no 'routine' declares"};
 }
 
-std::string expression_printer::user_call(const CallExpr* expression, const FunctionDecl* definition) {
-    called made{definition, "acc_" + definition->getNameAsString(), {}, {}};
-    std::string arguments, suffix;
+std::string device_name(const FunctionDecl* function, const std::vector<std::string>& spaces) {
+    std::string suffix;
+    for (unsigned each = 0; each < spaces.size(); ++each) {
+        const bool pointer = each < function->getNumParams() &&
+                             function->getParamDecl(each)->getType()->isPointerType();
+        suffix += pointer && spaces[each].empty() ? "p" : "g";
+    }
+    const auto name = "acc_" + function->getNameAsString();
+    return suffix.find('p') == std::string::npos ? name : name + "_" + suffix;
+}
+
+std::string expression_printer::user_call(const CallExpr* expression, const FunctionDecl* function) {
+    called made{function, "", {}, {}};
+    std::string arguments;
     for (const auto* argument : expression->arguments()) {
         const auto space = argument->getType()->isPointerType() ? space_of(argument) : "";
         made.spaces.push_back(space);
-        suffix += argument->getType()->isPointerType() && space.empty() ? "p" : "g";
         arguments += (arguments.empty() ? "" : ", ") + print(argument);
     }
-    for (const auto& used : globals_of(definition)) {
+    for (const auto& used : globals_of(function)) {
         if (!m_unit.is_declared(used.variable)) continue;
         const auto found = std::as_const(*this).named(used.variable);
         if (found == m_names.end() || !found->second.on_device)
@@ -385,7 +396,7 @@ std::string expression_printer::user_call(const CallExpr* expression, const Func
         const bool memory = used.variable->getType()->isPointerType() || used.variable->getType()->isArrayType();
         arguments += (arguments.empty() ? "" : ", ") + (memory ? own : "acc_at_" + own);
     }
-    if (suffix.find('p') != std::string::npos) made.name += "_" + suffix;
+    made.name = device_name(function, made.spaces);
     if (m_known_functions.insert(made.name).second) m_called.push_back(made);
     return made.name + "(" + arguments + ")";
 }

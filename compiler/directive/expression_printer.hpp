@@ -20,6 +20,10 @@ struct naming {
     bool rows = false;      // an array of pointers; on the device, of offsets into acc_rows_NAME
 };
 
+/// The function's name in kernels, where it stands once for each way in which its pointers are into memory of a thread
+/// (an empty space) or of the device.
+std::string device_name(const clang::FunctionDecl* function, const std::vector<std::string>& spaces);
+
 class expression_printer {
   public:
     expression_printer(const unit& unit, type_printer& types) : m_unit(unit), m_types(types) {}
@@ -73,7 +77,7 @@ class expression_printer {
     std::string rows_of(const clang::VarDecl* pointers, const std::vector<const clang::Expr*>& indices);
     std::string subscript(const clang::ArraySubscriptExpr* expression);
     std::string call(const clang::CallExpr* expression);
-    std::string user_call(const clang::CallExpr* expression, const clang::FunctionDecl* definition);
+    std::string user_call(const clang::CallExpr* expression, const clang::FunctionDecl* function);
     static std::string floating(const llvm::APFloat& value, clang::QualType type);
     std::string initializer(const clang::InitListExpr* list);
     std::string reference(const clang::DeclRefExpr* expression);

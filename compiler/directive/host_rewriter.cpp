@@ -23,7 +23,7 @@ std::string string_literal(const std::string& text) {
 }
 
 host_rewriter::host_rewriter(const unit& unit, std::string text, std::string* report)
-    : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}, {}} {}
+    : m_unit(unit), m_text(std::move(text)), m_report(report), m_program{type_printer(unit), "", {}, {}, {}, {}, {}} {}
 
 std::size_t host_rewriter::offset(SourceLocation location) const {
     return m_unit.context.getSourceManager()
@@ -515,6 +515,43 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
     }
 }
 
+namespace {
+
+std::string names_array(const std::string& array, const std::set<std::string>& names) {
+    std::string text = "static const char *const " + array + "[] = {";
+    for (const auto& each : names) text += string_literal(each) + ", ";
+    return text + "0};\n";
+}
+
+} // namespace
+
+std::string host_rewriter::routines() {
+    std::string text;
+    for (const auto* each : m_unit.context.getTranslationUnitDecl()->decls()) {
+        const auto* function = dyn_cast<FunctionDecl>(each);
+        if (!function || !function->doesThisDeclarationHaveABody() || !m_unit.is_routine(function) ||
+            !function->isExternallyVisible() || function->isInlineSpecified())
+            continue;
+        for (const auto& spaces : ways_to_call(function)) {
+            program_text program{type_printer(m_unit), "", {}, {}, {}, {}, {}};
+            std::string source = "0", why = "0";
+            try {
+                print_routine(m_unit, function, spaces, program);
+                source = string_literal(prelude + program.types.definitions() + program.functions);
+            } catch (const unsupported& error) {
+                why = string_literal(where(error.location) + ": not supported: " + error.what);
+            }
+            const auto name = device_name(function, spaces);
+            text += names_array("__acc_needed_by_" + name, program.needed) +
+                    "static struct causeway_acc_routine __acc_routine_" + name + " = {\"" + name + "\", {" + source +
+                    ", 0, __acc_needed_by_" + name + "}, " + why +
+                    "};\n__attribute__((constructor)) static void __acc_offer_" + name +
+                    "(void) { causeway_acc_offer(&__acc_routine_" + name + "); }\n";
+        }
+    }
+    return text;
+}
+
 std::string host_rewriter::finish() {
     // Directives that say something to other compilers only.
     for (const auto& each : m_unit.pragmas)
@@ -530,9 +567,10 @@ std::string host_rewriter::finish() {
     if (all.back() != '\n') all += '\n';
     std::string source = prelude + m_program.types.definitions() + m_program.functions;
     for (const auto& each : m_program.kernels) source += each;
-    all += declared + copies_between_devices();
+    all += declared + copies_between_devices() + routines();
+    all += names_array("__acc_needed", m_program.needed);
     return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +
-           ", 0};\n";
+           ", 0, __acc_needed};\n";
 }
 
 } // namespace directive

@@ -44,6 +44,7 @@ class host_rewriter {
     void declared_here(const found_directive& of);
     /// File-scope code that registers `declare` data with the run time before main().
     std::string declared_variables();
+    std::string routines();
 
     std::string clauses(const found_directive& of);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");

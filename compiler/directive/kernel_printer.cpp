@@ -431,4 +431,32 @@ region_kernels print_kernels(const unit& unit, const region& region, const loop_
     return made;
 }
 
+std::vector<std::vector<std::string>> ways_to_call(const FunctionDecl* function) {
+    std::vector<unsigned> pointers;
+    for (unsigned each = 0; each < function->getNumParams(); ++each)
+        if (function->getParamDecl(each)->getType()->isPointerType()) pointers.push_back(each);
+    // Of many pointers only the likely ways: all into memory of the device, or all into the thread's.
+    constexpr std::size_t most = 3;
+    const bool many = pointers.size() > most;
+    std::vector<std::vector<std::string>> ways(many ? 2 : std::size_t{1} << pointers.size());
+    for (std::size_t way = 0; way < ways.size(); ++way) {
+        ways[way].resize(function->getNumParams());
+        for (std::size_t each = 0; each < pointers.size(); ++each)
+            if ((way >> (many ? 0 : each)) % 2 == 0) ways[way][pointers[each]] = "__global";
+    }
+    return ways;
+}
+
+void print_routine(const unit& unit, const FunctionDecl* definition, const std::vector<std::string>& spaces,
+                   program_text& into) {
+    const pragma none;
+    const region nowhere{{&none, nullptr, nullptr}, 0, false, false, {}, {}, {}};
+    const loop_tree no_loops(unit, nowhere.of);
+    std::vector<scratch> scratches;
+    const auto name = device_name(definition, spaces);
+    into.exported.insert(name);
+    into.known_functions.insert(name);
+    kernel_writer(unit, nowhere, no_loops, into, scratches).write_function({definition, name, spaces, {}});
+}
+
 } // namespace directive

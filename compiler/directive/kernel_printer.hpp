@@ -27,6 +27,8 @@ struct program_text {
     type_printer types;
     std::string functions;
     std::set<std::string> known_functions, known_kernels;
+    std::set<std::string> exported; // functions that kernels of other sources call
+    std::set<std::string> needed;   // functions of other sources
     std::vector<std::string> kernels;
 };
 
@@ -36,6 +38,12 @@ struct region_kernels {
     std::vector<scratch> scratches; // the last arguments before those of the run time
 };
 region_kernels print_kernels(const unit& unit, const region& region, const loop_tree& tree, program_text& program);
+
+/// The address spaces of a function's parameters, in each way in which kernels of other sources may call it.
+std::vector<std::vector<std::string>> ways_to_call(const clang::FunctionDecl* function);
+/// Writes the function for kernels of other sources.
+void print_routine(const unit& unit, const clang::FunctionDecl* definition, const std::vector<std::string>& spaces,
+                   program_text& into);
 
 /// What stands before the kernels of every program.
 extern const char* const prelude;

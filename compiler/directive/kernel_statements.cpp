@@ -20,11 +20,16 @@ void kernel_writer::functions() {
     for (auto called = m_print.take_called(); !called.empty(); called = m_print.take_called())
         for (const auto& each : called) {
             if (!m_program.known_functions.insert(each.name).second) continue;
-            write_function(each);
+            if (each.function->hasBody()) {
+                write_function(each);
+            } else {
+                m_program.functions += head_of(each) + ";\n";
+                m_program.needed.insert(each.name);
+            }
         }
 }
 
-void kernel_writer::write_function(const expression_printer::called& called) {
+std::string kernel_writer::head_of(const expression_printer::called& called) {
     const auto location = called.function->getLocation();
     std::string head = m_program.types.declare(called.function->getReturnType(), called.name, location) + "(";
     unsigned at = 0;
@@ -48,7 +53,11 @@ void kernel_writer::write_function(const expression_printer::called& called) {
         head += (at++ ? ", __global " : "__global ") + m_program.types.name(element, location) + " *" +
                 (memory ? name : "acc_at_" + name);
     }
-    head += at == 0 ? "void)" : ")";
+    return head + (at == 0 ? "void)" : ")");
+}
+
+void kernel_writer::write_function(const expression_printer::called& called) {
+    auto head = head_of(called);
     std::string body;
     auto* const before = std::exchange(m_out, &body);
     m_in_function = true;
@@ -60,7 +69,7 @@ void kernel_writer::write_function(const expression_printer::called& called) {
     m_out = before;
     m_pointees = outside;
     functions();
-    head = "static inline " + head;
+    if (!m_program.exported.contains(called.name)) head.insert(0, "static inline ");
     m_program.functions += head + ";\n" + head + " {\n" + body + "}\n";
 }
 

@@ -24,6 +24,8 @@ class kernel_writer {
 
     kernel_text print(const std::vector<const clang::Stmt*>& statements, const std::string& name, const loop_node* only,
                       bool gangs_allowed);
+    /// The function and those that it calls.
+    void write_function(const expression_printer::called& called);
 
   private:
     const unit& m_unit;
@@ -77,7 +79,8 @@ class kernel_writer {
 
     // Functions
     void functions();
-    void write_function(const expression_printer::called& called);
+    /// Its result, name and parameters.
+    std::string head_of(const expression_printer::called& called);
 
     // Statements
     bool lanes_wait(const position& at) const { return !at.vector && m_any_vector && !m_one_lane; }

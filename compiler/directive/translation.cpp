@@ -13,6 +13,7 @@
 #include <llvm/Support/Process.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 
@@ -31,7 +32,10 @@ class consumer final : public ASTConsumer {
         if (context.getDiagnostics().hasErrorOccurred()) return;
         unit unit{context, m_pragmas};
         for (const auto& each : m_pragmas)
-            if (each.name == "declare" && !each.in_function) declare(unit, each);
+            if (each.name == "declare" && !each.in_function)
+                declare(unit, each);
+            else if (each.name == "routine")
+                routine(unit, each);
         host_rewriter rewriter(unit, m_text, &m_into.report);
         for (const auto* each : context.getTranslationUnitDecl()->decls())
             if (const auto* function = dyn_cast<FunctionDecl>(each);
@@ -53,6 +57,22 @@ class consumer final : public ASTConsumer {
     std::deque<pragma>& m_pragmas;
     const std::string& m_text;
     translation& m_into;
+
+    static void routine(unit& unit, const pragma& directive) {
+        const auto& sources = unit.context.getSourceManager();
+        const auto* const named = directive.find("routine");
+        for (const auto* each : unit.context.getTranslationUnitDecl()->decls()) {
+            const auto* function = dyn_cast<FunctionDecl>(each);
+            if (!function) continue;
+            if (named && std::any_of(named->items.begin(), named->items.end(),
+                                     [&](const item& entry) { return entry.word == function->getNameAsString(); })) {
+                unit.routines.insert(function->getCanonicalDecl());
+            } else if (!named && sources.isBeforeInTranslationUnit(directive.location, function->getBeginLoc())) {
+                unit.routines.insert(function->getCanonicalDecl());
+                return;
+            }
+        }
+    }
 
     /// Outside of functions.
     static void declare(unit& unit, const pragma& directive) {

@@ -2,6 +2,7 @@
 #include "acc/device.hpp"
 
 #include "acc/failure.hpp"
+#include "acc/offered.hpp"
 
 #include <CL/cl_data_transfer.h>
 #include <causeway/acc/openacc.h>
@@ -271,25 +272,59 @@ void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) 
           "clEnqueueReadBuffer");
 }
 
+cl_program device::build(const causeway_acc_program& program, const std::string& options) {
+    cl_int status = CL_SUCCESS;
+    const auto made = [&](const char* source) {
+        const auto one = clCreateProgramWithSource(context(), 1, &source, nullptr, &status);
+        check(status, "clCreateProgramWithSource");
+        return one;
+    };
+    const auto check_build = [&](cl_program of) {
+        if (status == CL_SUCCESS) return;
+        std::string log(1 << 16, '\0');
+        std::size_t bytes = 0;
+        if (of) clGetProgramBuildInfo(of, m_id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &bytes);
+        log.resize(bytes > 0 ? bytes - 1 : 0);
+        fail_here("device " + std::to_string(m_number) + " (" + m_name +
+                  ") could not compile the kernels of this source:\n" + log);
+    };
+    const auto own = made(program.source);
+    const auto others = offered(program);
+    if (others.empty()) {
+        status = clBuildProgram(own, 1, &m_id, options.c_str(), nullptr, nullptr);
+        check_build(own);
+        return own;
+    }
+    std::vector<cl_program> parts = {own};
+    status = clCompileProgram(own, 1, &m_id, options.c_str(), 0, nullptr, nullptr, nullptr, nullptr);
+    check_build(own);
+    for (auto* each : others) {
+        auto& compiled = m_compiled[&each->program];
+        if (!compiled) {
+            compiled = made(each->program.source);
+            status = clCompileProgram(compiled, 1, &m_id, plain_options().c_str(), 0, nullptr, nullptr, nullptr,
+                                      nullptr);
+            check_build(compiled);
+        }
+        parts.push_back(compiled);
+    }
+    const auto linked = clLinkProgram(context(), 1, &m_id, nullptr, static_cast<cl_uint>(parts.size()), parts.data(),
+                                      nullptr, nullptr, &status);
+    check_build(linked);
+    clReleaseProgram(own);
+    return linked;
+}
+
+std::string device::plain_options() const {
+    return "-cl-std=CL1.2 -w -DACC_DEVICE_TYPE=" + std::to_string(m_type) + (m_cpu ? "" : " -DACC_GPU");
+}
+
 cl_kernel device::kernel(causeway_acc_program& program, const std::string& name, program_form form) {
     auto& built = m_programs[{&program, form}];
     cl_int status = CL_SUCCESS;
-    if (!built.handle) {
-        built.handle = clCreateProgramWithSource(context(), 1, &program.source, nullptr, &status);
-        check(status, "clCreateProgramWithSource");
-        const auto options = "-cl-std=CL1.2 -w -DACC_DEVICE_TYPE=" + std::to_string(m_type) +
-                             (form.overlapping ? "" : " -DACC_RESTRICT=restrict") + (m_cpu ? "" : " -DACC_GPU") +
-                             (form.one_each ? " -DACC_ONE_EACH" : "");
-        status = clBuildProgram(built.handle, 1, &m_id, options.c_str(), nullptr, nullptr);
-        if (status != CL_SUCCESS) {
-            std::string log(1 << 16, '\0');
-            std::size_t bytes = 0;
-            clGetProgramBuildInfo(built.handle, m_id, CL_PROGRAM_BUILD_LOG, log.size(), log.data(), &bytes);
-            log.resize(bytes > 0 ? bytes - 1 : 0);
-            fail_here("device " + std::to_string(m_number) + " (" + m_name +
-                      ") could not compile the kernels of this source:\n" + log);
-        }
-    }
+    if (!built.handle)
+        built.handle = build(program, plain_options() + (form.overlapping ? "" : " -DACC_RESTRICT=restrict") +
+                                          (form.one_each ? " -DACC_ONE_EACH" : ""));
     auto& found = built.kernels[name];
     if (!found) {
         found = clCreateKernel(built.handle, name.c_str(), &status);

@@ -171,6 +171,9 @@ class device {
 
     /// The kernel `name` of the program, compiled on first use.
     cl_kernel kernel(causeway_acc_program& program, const std::string& name, program_form form);
+    /// Built from the program and the functions that it needs of other sources.
+    cl_program build(const causeway_acc_program& program, const std::string& options);
+    std::string plain_options() const;
     launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
 
@@ -221,6 +224,7 @@ class device {
     };
     std::map<std::pair<causeway_acc_program*, program_form>, built_program> m_programs;
     std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
+    std::map<const causeway_acc_program*, cl_program> m_compiled; // functions of `routine`
     std::map<char*, reservation> m_reserved;
     std::vector<char*> m_landings; // free blocks of page-locked memory, mapped for good
 };

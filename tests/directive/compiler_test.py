@@ -74,7 +74,7 @@ REFUSED = [
     ("#pragma acc parallel loop tile(2, 2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'tile' needs 2 loops"),
     ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
     ("#pragma acc data attach(a)\n{}", 1, "not supported: 'attach'"),
-    ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source"),
+    ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source, and which no 'routine' declares"),
     ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
     ("#pragma acc parallel\n{ return; }", 2, "'return' out of a region"),
     ("#pragma acc parallel\n{ long double y = x; }", 2, "the type 'long double'"),

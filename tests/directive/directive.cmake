@@ -23,6 +23,8 @@ endforeach()
 causeway_test(directive.linked_peers.pocl LABEL directive RUNTIME pocl TIMEOUT 600
   COMMAND env ACC_LAUNCH_AS_GPU=1 CAUSEWAY_BRIDGE=host ${CMAKE_CURRENT_LIST_DIR}/linked_peers.sh $<TARGET_FILE:causeway_cc>)
 foreach(runtime ${runtimes})
+  causeway_test(directive.routines.${runtime} LABEL directive RUNTIME ${runtime}
+    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/routines.c ${CMAKE_CURRENT_LIST_DIR}/routines_elsewhere.c)
   causeway_test(directive.opencl_handles.${runtime} LABEL directive RUNTIME ${runtime}
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/opencl_handles.c
             ${CMAKE_CURRENT_LIST_DIR}/opencl_handles_host.c -lOpenCL)

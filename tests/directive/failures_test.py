@@ -130,6 +130,17 @@ class failures(unittest.TestCase):
         self.assertRegex(said, r"(?m)^causeway: bad\.c:3: parallel loop: device 0 \(.*\) could not compile the kernels of this source:$")
         self.assertIn("__colonel", said)
 
+    def test_a_routine_that_kernels_of_other_sources_cannot_have_is_named(self):
+        self.path("calls.c").write_text("#pragma acc routine seq\nint other(int);\nint main(void) { int a[4];\n#pragma acc parallel loop copyout(a)\n"
+                                        "for (int i = 0; i < 4; i++) a[i] = other(i);\nreturn 0; }\n", encoding="utf-8")
+        for source, sentence in (("int other(int x) { return x; }\n", "no source of the program offers the routine 'other' to such a call: "),
+                                 ("#pragma acc routine seq\nint other(int x) {\nstatic int n;\nreturn n += x; }\n",
+                                  r"a kernel calls the routine 'other': other\.c:3: not supported: the static variable 'n'")):
+            with self.subTest(source):
+                self.path("other.c").write_text(source, encoding="utf-8")
+                subprocess.run([COMPILER, "-w", "calls.c", "other.c", "-o", "calls"], cwd=self.folder.name, check=True, timeout=120)
+                self.assertRegex(self.said("./calls"), rf"(?m)^causeway: calls\.c:4: parallel loop: {sentence}")
+
 
 if __name__ == "__main__":
     unittest.main(verbosity=1)

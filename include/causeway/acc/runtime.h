@@ -93,6 +93,15 @@ struct causeway_acc_argument {
 struct causeway_acc_program {
     const char* source;
     void* built;
+    const char* const* needed; /* functions of other sources, up to a null pointer */
+};
+
+/* A function of `routine` for kernels of other sources, once for each way in which its pointers are into memory of the
+ * device or of a thread. Without a source, `why` says what it has that kernels cannot have. */
+struct causeway_acc_routine {
+    const char* name;
+    struct causeway_acc_program program;
+    const char* why;
 };
 
 enum causeway_acc_kernel_flags {
@@ -155,6 +164,8 @@ void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
 /* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
 void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
+/* Before main(): a function that kernels of other sources may need. */
+void causeway_acc_offer(struct causeway_acc_routine*);
 /* Before main(): the program copies between devices. */
 void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
