@@ -377,7 +377,8 @@ class laboratory {
                 {"DPCPP_CPU_SCHEDULE=affinity", {{"DPCPP_CPU_SCHEDULE", "affinity"}}},
                 {"CL_CONFIG_CPU_VECTORIZER_MODE=1 (not vectorised)", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "1"}}},
                 {"CL_CONFIG_CPU_VECTORIZER_MODE=8", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "8"}}},
-                {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}}};
+                {"CL_CONFIG_CPU_VECTORIZER_MODE=16", {{"CL_CONFIG_CPU_VECTORIZER_MODE", "16"}}},
+                {"a sub-device for each core", {{"CAUSEWAY_REPLAY_UNITS", "1"}}, true}};
     }
 
     /// A process of its own for each, in turn with that of the recorded launch.
