@@ -214,7 +214,8 @@ json machine_facts() {
     const auto program = causeway_tool::library_file("causeway/paper-study");
     if (!fs::exists(program))
         throw std::runtime_error("there is no " + program + ": Causeway was built by a compiler without OpenMP");
-    std::vector<std::string> words{program, "--seconds", std::to_string(typed.seconds)};
+    std::vector<std::string> words{program, "--seconds", std::to_string(typed.seconds), "--causeway",
+                                   fs::read_symlink("/proc/self/exe").string()};
     if (!typed.output.empty()) words.insert(words.end(), {"--output", typed.output});
     if (!typed.page.empty())
         words.insert(words.end(), {"--page", typed.page, "--frame", causeway_tool::shared_file("paper_page.html")});

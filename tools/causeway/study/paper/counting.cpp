@@ -104,7 +104,7 @@ int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int repo
 void count_figures(std::size_t nth, const std::string& device, const effort& spent, rows& all) {
     std::FILE* const lines = std::tmpfile();
     if (lines == nullptr) throw std::runtime_error("there is no temporary file");
-    const bool is_hasty = spent.seconds < 0.01;
+    const bool is_hasty = spent.is_hasty();
     const std::string device_number = std::to_string(nth), most = is_hasty ? "30000" : "1000000",
                       looks = is_hasty ? "1" : "2", report = std::to_string(fileno(lines));
     const pid_t process = fork();

@@ -111,7 +111,17 @@ std::vector<application> applications() {
     return all;
 }
 
-std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices() {
+std::string name_of(cl_device_id of) {
+    return text_of(of, CL_DEVICE_NAME) + ", driver " + text_of(of, CL_DRIVER_VERSION);
+}
+
+std::vector<float> contents(std::size_t count) {
+    std::vector<float> values(count);
+    for (std::size_t i = 0; i < count; ++i) values[i] = 1 + static_cast<float>(i % 97) / 97;
+    return values;
+}
+
+std::vector<std::pair<cl_platform_id, cl_device_id>> every_device() {
     std::vector<std::pair<cl_platform_id, cl_device_id>> all;
     cl_uint count = 0;
     if (clGetPlatformIDs(0, nullptr, &count) != CL_SUCCESS) return all;
@@ -122,13 +132,19 @@ std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices() {
         if (clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 0, nullptr, &found) != CL_SUCCESS) continue;
         std::vector<cl_device_id> devices(found);
         check(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, found, devices.data(), nullptr), "clGetDeviceIDs");
-        if (!devices.empty()) all.emplace_back(platform, devices.front()); // others of a platform are alike
+        for (auto* const each : devices) all.emplace_back(platform, each);
     }
     return all;
 }
 
-device::device(cl_platform_id platform, cl_device_id of)
-    : raw(of), m_name(text_of(of, CL_DEVICE_NAME) + ", driver " + text_of(of, CL_DRIVER_VERSION)) {
+std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices() {
+    auto all = every_device();
+    const auto is_same = [](const auto& a, const auto& b) { return a.first == b.first; };
+    all.erase(std::unique(all.begin(), all.end(), is_same), all.end());
+    return all;
+}
+
+device::device(cl_platform_id platform, cl_device_id of) : raw(of), m_name(name_of(of)) {
     cl_device_type type = 0;
     check(clGetDeviceInfo(raw, CL_DEVICE_TYPE, sizeof type, &type, nullptr), "clGetDeviceInfo");
     m_is_cpu = (type & CL_DEVICE_TYPE_CPU) != 0;
@@ -191,8 +207,7 @@ std::vector<cl_mem> device::make_memory(const application& of, access how, place
         auto* const memory = clCreateBuffer(context, flags, each.bytes, nullptr, &code);
         check(code, "clCreateBuffer");
         m_memory.push_back(memory);
-        std::vector<float> values(each.bytes / sizeof(float));
-        for (std::size_t i = 0; i < values.size(); ++i) values[i] = 1 + static_cast<float>(i % 97) / 97;
+        const auto values = contents(each.bytes / sizeof(float));
         check(clEnqueueWriteBuffer(queue, memory, CL_TRUE, 0, each.bytes, values.data(), 0, nullptr, nullptr),
               "clEnqueueWriteBuffer");
         made.push_back(memory);
@@ -220,6 +235,17 @@ std::function<void()> device::launch(const application& of, const shape& global,
               "clEnqueueNDRangeKernel");
         check(clFinish(queue), "clFinish");
     };
+}
+
+std::vector<float> device::result(const application& of, const std::string& options) {
+    launch(of, of.global, of.local, options)();
+    std::size_t bytes = 0;
+    for (const auto& each : of.arguments)
+        if (each.what == argument::sort::output) bytes = each.bytes;
+    std::vector<float> values(bytes / sizeof(float));
+    check(clEnqueueReadBuffer(queue, m_memory.back(), CL_TRUE, 0, bytes, values.data(), 0, nullptr, nullptr),
+          "clEnqueueReadBuffer");
+    return values;
 }
 
 std::function<void()> device::cycle(const application& of, access how, place where, transfer by, double* way_in,

@@ -53,6 +53,8 @@ class device {
     /// A launch that can be repeated to time it. Throws std::runtime_error, as all functions here.
     [[nodiscard]] std::function<void()> launch(const application& of, const shape& global, const shape& local,
                                                const std::string& options);
+    /// What one launch leaves in the kernel's last buffer.
+    [[nodiscard]] std::vector<float> result(const application& of, const std::string& options);
     /// As launch(), with the transfers in and out; each call stores their seconds in `way_in` and `way_out`.
     [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by,
                                               double* way_in, double* way_out);
@@ -75,8 +77,13 @@ class device {
     std::vector<cl_kernel> m_kernels;
 };
 
-/// All devices of all platforms, or those whose name has `part`.
+/// The first device of each platform, whose others are alike; and all devices of all platforms.
 [[nodiscard]] std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices();
+[[nodiscard]] std::vector<std::pair<cl_platform_id, cl_device_id>> every_device();
+/// With the version of its driver.
+[[nodiscard]] std::string name_of(cl_device_id of);
+/// What buffers contain before a launch.
+[[nodiscard]] std::vector<float> contents(std::size_t count);
 void check(cl_int code, const std::string& what);
 [[nodiscard]] double now();
 

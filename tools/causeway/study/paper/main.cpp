@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The program behind `causeway study --paper`: measures on every OpenCL device, prints tables and verdicts.
+#include "study/paper/calls.hpp"
 #include "study/paper/counting.hpp"
 #include "study/paper/figures.hpp"
 #include "study/paper/schedule.hpp"
@@ -79,6 +80,11 @@ std::string page_of(const std::string& frame, std::string json) {
     return page.replace(place, mark.size(), json);
 }
 
+bool is_of_shares(const std::string& figure) {
+    return figure.starts_with("3-7") || figure == "10" || figure == "15 share" ||
+           (figure.size() == 1 && figure >= "3" && figure <= "7");
+}
+
 /// Figure by figure, each series as a line.
 void print(const paper::rows& all, std::size_t from) {
     std::vector<std::string> figures;
@@ -91,7 +97,7 @@ void print(const paper::rows& all, std::size_t from) {
             const auto& each = all[i];
             if (each.figure != figure) continue;
             if (series.empty())
-                std::printf("%s", figure.starts_with("3-7") ? " (shares)" : each.seconds == 0 ? " (instructions)" : "");
+                std::printf("%s", is_of_shares(figure) ? " (shares)" : each.seconds == 0 ? " (instructions)" : "");
             if (each.series != series) std::printf("\n    %-24s", each.series.c_str());
             std::printf(each.value < 1000 ? "  %s: %.2f" : "  %s: %.0f", each.x.c_str(), each.value);
             series = each.series;
@@ -117,15 +123,17 @@ void print_tables() {
     std::printf("\n");
 }
 
-void count(std::size_t nth, const std::string& device, const paper::effort& spent, paper::rows& all) {
+/// Does a part without which the others have their sense.
+void attempt(const char* figures, const auto& part) {
     try {
-        paper::count_figures(nth, device, spent, all);
+        part();
     } catch (const std::exception& error) {
-        std::fprintf(stderr, "causeway study --paper: no figures of instructions: %s\n", error.what());
+        std::fprintf(stderr, "causeway study --paper: no figures %s: %s\n", figures, error.what());
     }
 }
 
-int measure(const paper::effort& spent, const std::string& output, const std::string& page, const std::string& frame) {
+int measure(const paper::effort& spent, const std::string& output, const std::string& page, const std::string& frame,
+            const std::string& causeway) {
     paper::rows all;
     judgements judged;
     std::vector<std::pair<std::string, bool>> devices;
@@ -147,11 +155,14 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
         std::printf("\n%s\n", on.name().c_str());
         std::fflush(stdout);
         devices.emplace_back(on.name(), on.is_cpu());
+        if (!causeway.empty())
+            told([&] { attempt("3 to 7", [&] { paper::measure_categories(causeway, on.name(), spent, all); }); });
         told([&] { paper::measure_calls(platform, raw, spent, all); });
         told([&] { paper::measure_scheduling(on, spent, all); });
         told([&] { paper::measure_memory(on, spent, all); });
         if (on.is_cpu()) told([&] { paper::measure_vectors(on, spent, all); });
-        if (on.is_cpu()) told([&] { count(nth, on.name(), spent, all); });
+        if (on.is_cpu())
+            told([&] { attempt("of instructions", [&] { paper::count_figures(nth, on.name(), spent, all); }); });
         ++nth;
     }
     judgements processors;
@@ -174,9 +185,10 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
 
 int main(int count, char** words) {
     paper::effort spent;
-    std::string output, page, frame;
+    std::string output, page, frame, causeway;
     const bool counts = count == 6 && std::strcmp(words[1], "--count") == 0;
-    for (int i = 1; i < count && !counts; ++i) {
+    const bool is_program = count == 5 && std::strcmp(words[1], "--program") == 0;
+    for (int i = 1; i < count && !counts && !is_program; ++i) {
         if (std::strcmp(words[i], "--seconds") == 0 && i + 1 < count) {
             spent.seconds = std::atof(words[++i]);
         } else if (std::strcmp(words[i], "--output") == 0 && i + 1 < count) {
@@ -185,9 +197,11 @@ int main(int count, char** words) {
             page = words[++i];
         } else if (std::strcmp(words[i], "--frame") == 0 && i + 1 < count) {
             frame = words[++i];
+        } else if (std::strcmp(words[i], "--causeway") == 0 && i + 1 < count) {
+            causeway = words[++i];
         } else {
-            std::fprintf(stderr, "usage: paper-study [--seconds S] [--output FILE] [--page FILE --frame FILE]\nIt is "
-                                 "started by causeway study --paper.\n");
+            std::fprintf(stderr, "usage: paper-study [--seconds S] [--output FILE] [--page FILE --frame FILE] "
+                                 "[--causeway PROGRAM]\nIt is started by causeway study --paper.\n");
             return 2;
         }
     }
@@ -195,7 +209,8 @@ int main(int count, char** words) {
         if (counts)
             return paper::count_launches(std::strtoul(words[2], nullptr, 10), std::strtoul(words[3], nullptr, 10),
                                          static_cast<unsigned>(std::atoi(words[4])), std::atoi(words[5]));
-        const int status = measure(spent, output, page, frame);
+        if (is_program) return paper::run_as_program(words[2], words[3], words[4]);
+        const int status = measure(spent, output, page, frame, causeway);
         std::fflush(stdout);
         std::_Exit(status); // drivers have nothing to do any more
     } catch (const std::exception& error) {

@@ -10,8 +10,8 @@ namespace paper::openmp {
 
 [[nodiscard]] int threads();
 
-/// Runs the counterpart of a kernel on arrays of its size; false if there is none.
-bool run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
+/// Runs the counterpart of a kernel on arrays of its size. Throws std::runtime_error if there is none.
+void run(const std::string& kernel, const std::vector<float>& a, const std::vector<float>& b, std::vector<float>& c,
          std::size_t n, std::size_t count);
 
 /// Algorithm 2: an addition, then a multiplication that uses its result, on bound threads. Seconds of the second loop.
