@@ -256,12 +256,19 @@ std::string expression_printer::print(const Expr* expression) {
 
 bool expression_printer::is_row(const Expr* lvalue) const {
     const auto* element = dyn_cast<ArraySubscriptExpr>(lvalue->IgnoreParenCasts());
-    const auto* base = element && element->getType()->isPointerType()
-                           ? dyn_cast<DeclRefExpr>(element->getBase()->IgnoreParenImpCasts())
-                           : nullptr;
-    const auto* variable = base ? dyn_cast<VarDecl>(base->getDecl()) : nullptr;
+    return element && element->getType()->isPointerType() && rows_variable(element->getBase());
+}
+
+const VarDecl* expression_printer::rows_variable(const Expr* expression) const {
+    const auto* reference = dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts());
+    const auto* variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     const auto found = variable ? named(variable) : m_names.end();
-    return found != m_names.end() && found->second.rows;
+    return found != m_names.end() && found->second.rows ? variable : nullptr;
+}
+
+std::string expression_printer::rows_arguments(const VarDecl* pointers) {
+    const auto name = identifier(pointers->getNameAsString());
+    return name + ", acc_rows_" + name;
 }
 
 std::string expression_printer::rows_of(const VarDecl* pointers, const std::vector<const Expr*>& indices) {
@@ -323,6 +330,8 @@ std::string expression_printer::call(const CallExpr* expression) {
     }
     const FunctionDecl* definition = nullptr;
     if (function->hasBody(definition)) return user_call(expression, definition);
+    // A routine of the C library stays what it is.
+    if (m_unit.is_routine(function) && !function->getBuiltinID()) return user_call(expression, function);
     std::vector<std::string> arguments;
     for (const auto* argument : expression->arguments()) arguments.push_back(print(argument));
     const auto all = [&](const std::string& cast) {
@@ -360,7 +369,6 @@ std::string expression_printer::call(const CallExpr* expression) {
         return name + all(single ? "(float)" : "(double)");
     }
     if (of_float && mathematics.contains(stem)) return stem + all("(float)");
-    if (m_unit.is_routine(function)) return user_call(expression, function);
     throw unsupported{location, "a call of '" + function->getNameAsString() +
                                     "', whose definition is not in this source, and which no 'routine' declares"};
 }
@@ -382,7 +390,8 @@ std::string expression_printer::user_call(const CallExpr* expression, const Func
     for (const auto* argument : expression->arguments()) {
         const auto space = argument->getType()->isPointerType() ? space_of(argument) : "";
         made.spaces.push_back(space);
-        arguments += (arguments.empty() ? "" : ", ") + print(argument);
+        const auto* rows = rows_variable(argument);
+        arguments += (arguments.empty() ? "" : ", ") + (rows ? rows_arguments(rows) : print(argument));
     }
     for (const auto& used : globals_of(function)) {
         if (!m_unit.is_declared(used.variable)) continue;

@@ -74,6 +74,10 @@ class expression_printer {
 
     /// True if `lvalue` is a row pointer, which the device has as an offset.
     bool is_row(const clang::Expr* lvalue) const;
+    /// The variable, if it is an array of pointers whose rows the kernel has.
+    const clang::VarDecl* rows_variable(const clang::Expr* expression) const;
+    /// What a function gets for it: the offsets and the rows.
+    static std::string rows_arguments(const clang::VarDecl* pointers);
     std::string rows_of(const clang::VarDecl* pointers, const std::vector<const clang::Expr*>& indices);
     std::string subscript(const clang::ArraySubscriptExpr* expression);
     std::string call(const clang::CallExpr* expression);

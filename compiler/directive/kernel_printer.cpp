@@ -434,15 +434,16 @@ region_kernels print_kernels(const unit& unit, const region& region, const loop_
 std::vector<std::vector<std::string>> ways_to_call(const FunctionDecl* function) {
     std::vector<unsigned> pointers;
     for (unsigned each = 0; each < function->getNumParams(); ++each)
-        if (function->getParamDecl(each)->getType()->isPointerType()) pointers.push_back(each);
+        if (const auto type = function->getParamDecl(each)->getType(); type->isPointerType() && !has_rows(type))
+            pointers.push_back(each);
     // Of many pointers only the likely ways: all into memory of the device, or all into the thread's.
     constexpr std::size_t most = 3;
     const bool many = pointers.size() > most;
     std::vector<std::vector<std::string>> ways(many ? 2 : std::size_t{1} << pointers.size());
     for (std::size_t way = 0; way < ways.size(); ++way) {
-        ways[way].resize(function->getNumParams());
+        ways[way].resize(function->getNumParams(), "__global");
         for (std::size_t each = 0; each < pointers.size(); ++each)
-            if ((way >> (many ? 0 : each)) % 2 == 0) ways[way][pointers[each]] = "__global";
+            if ((way >> (many ? 0 : each)) % 2 != 0) ways[way][pointers[each]] = "";
     }
     return ways;
 }

@@ -35,6 +35,13 @@ std::string kernel_writer::head_of(const expression_printer::called& called) {
     unsigned at = 0;
     for (const auto* parameter : called.function->parameters()) {
         auto type = parameter->getType().getUnqualifiedType();
+        if (has_rows(type)) {
+            const auto name = identifier(parameter->getNameAsString());
+            m_print.names()[parameter] = {name, false, false, true, false, true};
+            head += std::string(at++ ? ", " : "") + "__global const long *" + name +
+                    ", __global const char *acc_rows_" + name;
+            continue;
+        }
         const auto space = at < called.spaces.size() ? called.spaces[at] : "";
         if (const auto* pointer = type.getCanonicalType()->getAs<PointerType>()) {
             m_print.set_space(parameter, space);

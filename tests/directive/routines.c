@@ -33,8 +33,14 @@ int main(void) {
         mark(marks, i);
         count(&counted);
     }
+    double *apart[rows], taken[rows];
+    for (int i = 0; i < rows; i++) apart[i] = &a[i * columns];
+#pragma acc parallel loop copy(apart[0 : rows][0 : columns]) copyout(taken)
+    for (int i = 0; i < rows; i++) taken[i] = take_from_row(apart, i, columns, at(i, 0));
     int wrong = counted != rows;
     for (int i = 0; i < rows; i++) {
+        for (int j = 0; j < columns; j++) wrong += a[i * columns + j] != 3 * j;
+        wrong += taken[i] != at(i, 0) + 3 * (columns - 1);
         double sum = 0;
         for (int j = 0; j < columns; j++) sum += at(i, j);
         int sum_of = 0;

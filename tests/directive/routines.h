@@ -5,6 +5,8 @@ struct point {
 };
 
 #pragma acc routine seq
+double take_from_row(double** rows, int row, int columns, double what);
+#pragma acc routine seq
 double sum_of_row(const double* a, int row, int columns);
 #pragma acc routine seq
 void extremes(const double* of, int n, double* low, double* high);

@@ -11,6 +11,15 @@ double sum_of_row(const double* a, int row, int columns) {
     return sum;
 }
 
+static double first_of(double** rows, int row) { return *rows[row]; }
+
+double take_from_row(double** rows, int row, int columns, double what) {
+    double* const own = rows[row];
+    const double first = first_of(rows, row);
+    for (int j = 0; j < columns; j++) rows[row][j] -= what;
+    return first + own[columns - 1];
+}
+
 void extremes(const double* of, int n, double* low, double* high) {
     *low = *high = of[0];
     for (int i = 1; i < n; i++) {
