@@ -77,7 +77,7 @@ cl_event create(cl_context context, MPI_Request* request) {
     auto event = cl::event::adopt(clCreateUserEvent(context, &code));
     cl::check(code, "creating a user event");
     auto watching = endpoints::make_operation_endpoint(
-        mpi.ranks().talk,
+        mpi.ranks().messages,
         [&port = mpi.port(), watched = *request](comm::operation& done) { port.watch(watched, done); });
     const auto setter = std::make_shared<status_setter>(event);
     auto command = std::make_shared<transfer::command>(

@@ -48,9 +48,9 @@ heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> serv
 heap_server::~heap_server() = default;
 
 void heap_server::start() {
-    auto& talk = mpi_runtime::instance().ranks().talk;
-    m_interest.emplace(talk);
-    talk.listen(m_space);
+    auto& messages = mpi_runtime::instance().ranks().messages;
+    m_interest.emplace(messages);
+    messages.listen(m_space);
     m_heap->tell_others_by([this](int pe, const endpoints::heap_control::arrival& own) {
         heap_message told{
             .what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};

@@ -104,8 +104,8 @@ class message_scenario final : public scenario {
     std::vector<cl_context> contexts() const override { return {m_scene.context()}; }
     std::vector<cl_command_queue> queues() const override { return {m_scene.queue(), m_receive_queue.get()}; }
     bool has_messages() const override { return true; }
-    /// The library asks MPI three times. Longer failures may end what is heard on a communicator for good; the longest
-    /// meet also what is said about the first.
+    /// The library asks MPI three times. Longer failures may end the listeners of a communicator for good; the longest
+    /// meet also the headers about the first.
     std::vector<unsigned> runs_of_failures(const fault_point& failing) const override {
         const std::string_view name = failing.name;
         const bool talks = name == "PMPI_Isend" || name == "PMPI_Irecv" || name == "PMPI_Testsome";

@@ -167,7 +167,7 @@ TEST_F(failures, by_cancelling_a_send_without_receive_leave_the_receive_to_the_n
     const event cancelled = enqueue_send(m_on.get(), first.whole(), right(), 1, m_comm);
     ASSERT_EQ(clCancelTransfer(cancelled.get()), CL_SUCCESS);
     ASSERT_TRUE(ends_with(cancelled, CL_TRANSFER_CANCELLED));
-    // A rank is heard in order: once this word is there, so is the withdrawal.
+    // Messages of a rank come in order: once this word is there, so is the withdrawal.
     const framed_buffer word(pattern(m_rank, 3, 8));
     const framed_buffer heard(8);
     const event said = enqueue_send(m_on.get(), word.whole(), right(), 9, m_comm);

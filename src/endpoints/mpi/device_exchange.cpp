@@ -29,20 +29,20 @@ void device_exchange::look() {
         each = notes.empty() ? m_unsent.erase(each) : std::next(each);
     }
     while (auto taken = m_post->take()) {
-        note said;
-        if (taken->text.size() != sizeof said) continue; // nothing of ours
-        std::memcpy(&said, taken->text.data(), sizeof said);
-        hear(taken->from, said, std::move(taken->enclosed));
+        note got;
+        if (taken->text.size() != sizeof got) continue; // nothing of ours
+        std::memcpy(&got, taken->text.data(), sizeof got);
+        take(taken->from, got, std::move(taken->enclosed));
     }
 }
 
-void device_exchange::hear(int from, const note& said, descriptor shared) {
-    const window_key where{from, said.key};
+void device_exchange::take(int from, const note& what, descriptor shared) {
+    const window_key where{from, what.key};
     const auto ours = m_ours.find(where);
-    switch (said.about) {
+    switch (what.about) {
     case subject::offer: {
-        const auto why_not = open(from, said, std::move(shared));
-        say(from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = said.key});
+        const auto why_not = open(from, what, std::move(shared));
+        send_or_keep(from, {.about = why_not.empty() ? subject::opened : subject::refused, .key = what.key});
         if (!why_not.empty())
             m_windows->tell("messages to rank " + std::to_string(from) +
                             " of the job go without its device's windows: " + why_not);
@@ -58,7 +58,7 @@ void device_exchange::hear(int from, const note& said, descriptor shared) {
         return;
     case subject::fills:
         if (ours == m_ours.end()) return;
-        ours->second.fillers.insert(said.device);
+        ours->second.fillers.insert(what.device);
         ours->second.is = state::open;
         return;
     case subject::retired: m_theirs.erase(where); return;
@@ -78,13 +78,13 @@ std::string device_exchange::open(int owner, const note& offered, descriptor sha
     }
 }
 
-delivery device_exchange::send(int rank, const note& said, int descriptor) const {
-    return m_post->send(rank, std::as_bytes(std::span(&said, 1)), descriptor);
+delivery device_exchange::send(int rank, const note& what, int descriptor) const {
+    return m_post->send(rank, std::as_bytes(std::span(&what, 1)), descriptor);
 }
 
-void device_exchange::say(int rank, const note& said) {
+void device_exchange::send_or_keep(int rank, const note& what) {
     // Behind what it could not take before.
-    if (m_unsent.count(rank) != 0 || send(rank, said) == delivery::later) m_unsent[rank].push_back(said);
+    if (m_unsent.count(rank) != 0 || send(rank, what) == delivery::later) m_unsent[rank].push_back(what);
 }
 
 bool device_exchange::may_fill(int rank) const {
@@ -118,9 +118,9 @@ void device_exchange::offer(int rank, const std::byte* first) {
     const auto window = m_windows->at(first);
     if (!m_post || rank == m_own_rank || rank < 0 || !window || m_unreached.count(rank) != 0) return;
     if (m_ours.count({rank, window->key()}) != 0) return;
-    const note said{.key = window->key(), .bytes = window->bytes(), .device = window->device()};
+    const note what{.key = window->key(), .bytes = window->bytes(), .device = window->device()};
     try {
-        const auto result = send(rank, said, window->shared().get());
+        const auto result = send(rank, what, window->shared().get());
         if (result == delivery::done) m_ours[{rank, window->key()}] = {window};
         if (result != delivery::never) return; // not taken now: the next message tries again
         m_unreached.insert(rank);
@@ -139,7 +139,7 @@ void device_exchange::retire() {
         if (each.second.is != state::refused) gone.push_back(each.first);
         return true;
     });
-    for (const auto& [rank, key] : gone) say(rank, {.about = subject::retired, .key = key});
+    for (const auto& [rank, key] : gone) send_or_keep(rank, {.about = subject::retired, .key = key});
 }
 
 std::pair<std::uint64_t, std::size_t> device_exchange::address_of(const std::byte* block) const {
@@ -166,7 +166,7 @@ void device_exchange::show_filler(const bridge::device_uuid& device, int rank) {
         const bool is_reached = window->device() == device || m_windows->bridge()->reaches(device, window->device());
         if (!is_reached) continue;
         shown.insert(device);
-        say(rank, {.about = subject::fills, .key = each->first.second, .device = device});
+        send_or_keep(rank, {.about = subject::fills, .key = each->first.second, .device = device});
     }
 }
 

@@ -83,7 +83,7 @@ class device_exchange {
     };
     using window_key = std::pair<int, std::uint64_t>; // rank and key
 
-    /// What is said of a window, in the order of its life.
+    /// What a note tells of a window, in the order of its life.
     enum class subject : std::uint32_t { offer, opened, refused, fills, retired };
     struct note {
         subject about = subject::offer;
@@ -93,11 +93,11 @@ class device_exchange {
         bridge::device_uuid device{}; // the window's; of `fills`, the one that does
     };
 
-    void hear(int from, const note& said, descriptor shared);
+    void take(int from, const note& what, descriptor shared);
     /// Opens a window that `owner` offers. Returns why that failed; empty if it did not.
     [[nodiscard]] std::string open(int owner, const note& offered, descriptor shared);
-    void say(int rank, const note& said);
-    [[nodiscard]] comm::node_post::delivery send(int rank, const note& said, int descriptor = -1) const;
+    void send_or_keep(int rank, const note& what);
+    [[nodiscard]] comm::node_post::delivery send(int rank, const note& what, int descriptor = -1) const;
 
     bridge::windows* m_windows;
     std::unique_ptr<comm::node_post> m_post;

@@ -15,8 +15,8 @@ namespace causeway::endpoints {
 namespace {
 
 constexpr std::size_t listener_count = 4;
-/// What was said in so few bytes is kept for the next time, so many of them.
-constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_silent = 64;
+/// Control sends and payloads of at most `small_bytes` are kept for reuse, at most `most_idle` of each.
+constexpr std::size_t small_bytes = sizeof(wire_header) + 1024, most_idle = 64;
 constexpr auto repeat_time = std::chrono::milliseconds(10);
 constexpr std::size_t message_bytes = sizeof(wire_header) + transfer::largest_eager;
 /// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
@@ -28,22 +28,22 @@ constexpr auto early_time = std::chrono::milliseconds(100);
 struct messenger::control_send final : comm::operation {
     void over(const comm::arrival& result) override {
         std::unique_ptr<control_send> self(this);
-        auto& owner = *speaker;
-        --owner.m_saying;
-        std::erase(owner.m_spoken, this);
+        auto& owner = *peer;
+        --owner.m_sends_under_way;
+        std::erase(owner.m_control_sends, this);
         if (done != nullptr) {
             done->over(result);
         } else if (result.error) {
-            owner.unsaid(std::move(self), result.error);
+            owner.refused(std::move(self), result.error);
             return;
         }
-        if (bytes.capacity() <= small_bytes && owner.m_silent.size() < most_silent)
-            owner.m_silent.push_back(std::move(self));
+        if (bytes.capacity() <= small_bytes && owner.m_idle_sends.size() < most_idle)
+            owner.m_idle_sends.push_back(std::move(self));
     }
 
-    messenger* speaker = nullptr;
+    messenger* peer = nullptr;
     int space = 0, rank = 0, tag = 0;
-    std::uint64_t exchange = 0; // that hears if it cannot be said; 0 for what is repeated
+    std::uint64_t exchange = 0; // that gets send_failed(); 0: a failed send is repeated
     comm::operation* done = nullptr;
     std::vector<std::byte> bytes;
 };
@@ -59,12 +59,12 @@ struct messenger::space_state {
     std::set<std::pair<int, int>> data_tags; // in use: source, tag
     int next_data_tag = 0;
     bool closed = false;
-    failure deaf;               // why nothing is heard any more
-    std::map<int, failure> deaf_ranks; // others that hear nothing any more
+    failure deaf;               // why the listeners have ended
+    std::map<int, failure> deaf_ranks; // others whose listeners have ended
     [[nodiscard]] bool listening() const { return !closed && !deaf; }
 };
 
-/// A receive that is always there for what other ranks say.
+/// A receive that is always posted for the headers of other ranks.
 struct messenger::listener final : comm::operation {
     explicit listener(space_state& where)
         : space(where), memory(std::make_unique_for_overwrite<std::byte[]>(message_bytes)) {}
@@ -74,9 +74,9 @@ struct messenger::listener final : comm::operation {
         } else if (result.error && !result.too_long) {
             space.self.go_deaf(space, result.error);
         } else {
-            heard = true;
+            has_message = true;
             what = result;
-            space.self.hear(space);
+            space.self.take_arrived(space);
         }
     }
 
@@ -84,7 +84,7 @@ struct messenger::listener final : comm::operation {
 
     space_state& space;
     std::unique_ptr<std::byte[]> memory; // not touched before a message comes: most communicators see small ones only
-    bool heard = false;
+    bool has_message = false;
     comm::arrival what;
 };
 
@@ -92,7 +92,7 @@ messenger::messenger(const options& settings, comm::port& port, windows::finder 
                      bridge::windows* device_windows)
     : m_options(settings), m_port(port), m_windows(settings, open), m_devices(device_windows), m_known(settings, port),
       m_node(node) {
-    m_spare_payloads.reserve(most_silent);
+    m_spare_payloads.reserve(most_idle);
 }
 
 messenger::~messenger() = default;
@@ -136,11 +136,11 @@ failure messenger::deafness(int space, int peer) const {
 
 bool messenger::hears(int space) const { return m_spaces.at(space)->listening(); }
 
-void messenger::hear(space_state& where) {
+void messenger::take_arrived(space_state& where) {
     // Messages meet the listeners in turn, but a long one may end after a short one behind it: keep the order.
-    while (where.listening() && where.listeners[where.next_listener]->heard) {
+    while (where.listening() && where.listeners[where.next_listener]->has_message) {
         auto& next = *where.listeners[where.next_listener];
-        next.heard = false;
+        next.has_message = false;
         where.next_listener = (where.next_listener + 1) % listener_count;
         if (next.what.too_long) {
             // No messenger sends such; MPI has consumed it, and the next one is as good as before.
@@ -156,7 +156,7 @@ void messenger::hear(space_state& where) {
 void messenger::stop_listening(space_state& where) {
     // The buffers of those that cannot be cancelled any more go when they are over.
     for (auto& each : where.listeners) {
-        if (each->heard) {
+        if (each->has_message) {
             each->memory.reset();
         } else {
             m_port.cancel_receive(*each);
@@ -169,33 +169,33 @@ void messenger::go_deaf(space_state& where, const failure& cause) {
     where.deaf.message = "this rank no longer hears others on the communicator: " + cause.message;
     stop_listening(where);
     const int own = m_port.own_rank(where.number);
-    lose([&](const control_send& each) { return each.space == where.number && each.rank == own && is_spoken(each); },
+    lose([&](const control_send& each) { return each.space == where.number && each.rank == own && is_header(each); },
          where.deaf);
     end_waiting(where.number, {}, where.deaf);
     where.matcher.forget_announced(own);
     for (int rank = 0; rank < m_port.ranks(where.number); ++rank)
-        if (rank != own) say(where.number, rank, {.what = wire_header::kind::deaf});
+        if (rank != own) send(where.number, rank, {.what = wire_header::kind::deaf});
 }
 
 void messenger::ignored_by(space_state& where, int rank) {
     const failure why{status::peer_failed, 0, 0,
                       "rank " + std::to_string(rank) + " no longer hears others on the communicator"};
     where.deaf_ranks.emplace(rank, why);
-    lose([&](const control_send& each) { return each.space == where.number && each.rank == rank && is_spoken(each); },
+    lose([&](const control_send& each) { return each.space == where.number && each.rank == rank && is_header(each); },
          why);
     end_waiting(where.number, rank, why);
 }
 
-bool messenger::is_spoken(const control_send& which) const { return which.tag == m_port.largest_tag(); }
+bool messenger::is_header(const control_send& which) const { return which.tag == m_port.largest_tag(); }
 
 template <class Which> void messenger::lose(Which which, const failure& why) {
     std::erase_if(m_refused, [&](const auto& each) { return which(*each); });
     std::vector<control_send*> lost;
-    for (auto* const each : m_spoken)
+    for (auto* const each : m_control_sends)
         if (which(*each)) lost.push_back(each);
     for (auto* const each : lost) {
-        std::erase(m_spoken, each);
-        --m_saying;
+        std::erase(m_control_sends, each);
+        --m_sends_under_way;
         m_port.abandon(*each);
         m_lost.emplace_back(each);
         if (each->done != nullptr) each->done->over({.error = why});
@@ -209,7 +209,7 @@ void messenger::end_waiting(int space, std::optional<int> rank, const failure& w
     const auto all = m_exchanges;
     for (const auto& [number, known] : all)
         if (known.space == space && (!rank || known.peer == *rank) && m_exchanges.count(number) != 0)
-            known.talk->unheard(why);
+            known.which->no_more_answers(why);
 }
 
 void messenger::given_up(space_state& where, int source, std::uint64_t sender) {
@@ -218,7 +218,8 @@ void messenger::given_up(space_state& where, int source, std::uint64_t sender) {
         const auto& known = each.second;
         return known.space == where.number && known.peer == source && known.matched == sender;
     });
-    if (found != m_exchanges.end()) found->second.talk->heard({.what = wire_header::kind::abandon, .sender = sender});
+    if (found != m_exchanges.end())
+        found->second.which->received({.what = wire_header::kind::abandon, .sender = sender});
 }
 
 void messenger::take(space_state& where, int source, std::span<const std::byte> bytes) {
@@ -238,16 +239,16 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         warn_once("a message of rank " + std::to_string(source) + " is left out, as it has " + fault);
         return;
     }
-    if (m_clocks) m_clocks->heard(m_port.job_rank(where.number, source), header.said_at, header.least_heard);
-    auto& speaker = m_known.heard(where.number, source);
-    speaker.on_node = header.node == m_node;
-    if (speaker.on_node && !std::exchange(speaker.is_met, true)) {
+    if (m_clocks) m_clocks->add(m_port.job_rank(where.number, source), header.sent_at, header.least_transit);
+    auto& peer = m_known.heard_from(where.number, source);
+    peer.on_node = header.node == m_node;
+    if (peer.on_node && !std::exchange(peer.is_met, true)) {
         const int who = m_port.job_rank(where.number, source);
         if (m_peers) m_peers->met(who, header.key);
         m_devices.know(who, header.key);
     }
-    if (header.what == wire_header::kind::rts) speaker.sends = header.end();
-    if (header.what == wire_header::kind::cts) speaker.receives = header.end();
+    if (header.what == wire_header::kind::rts) peer.sends = header.end();
+    if (header.what == wire_header::kind::cts) peer.receives = header.end();
     switch (header.what) {
     case wire_header::kind::eager:
     case wire_header::kind::rts: {
@@ -265,11 +266,11 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
             announced.fault = "blocks of a size that cannot be";
             announced.block_bytes = 1;
         }
-        if (!speaker.on_node) announced.block_bytes = std::min(announced.block_bytes, speaker.pace.block_bytes());
-        announced.window = !announced.eager && header.has(wire_header::fills_window) && speaker.on_node &&
+        if (!peer.on_node) announced.block_bytes = std::min(announced.block_bytes, peer.pace.block_bytes());
+        announced.window = !announced.eager && header.has(wire_header::fills_window) && peer.on_node &&
                            m_known.may_share(m_port.job_rank(where.number, source));
         const bool fills = header.has(wire_header::fills_device_window);
-        if ((fills || header.has(wire_header::could_fill_device_window)) && speaker.on_node) {
+        if ((fills || header.has(wire_header::could_fill_device_window)) && peer.on_node) {
             m_devices.comes_from(m_port.job_rank(where.number, source), header.device);
             announced.has_device = true;
             announced.device_window = fills;
@@ -288,7 +289,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::withdraw:
         if (where.matcher.withdrawn(source, header.sender)) {
             header.what = wire_header::kind::gone;
-            say(where.number, source, header);
+            send(where.number, source, header);
         }
         return;
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
@@ -301,20 +302,20 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
     case wire_header::kind::filled:
     case wire_header::kind::plain:
     case wire_header::kind::done: {
-        if (auto* const talk = find(header.receiver, where.number, source)) talk->heard(header);
+        if (auto* const which = find(header.receiver, where.number, source)) which->received(header);
         return;
     }
     }
     if (const auto back = m_withdrawn.find(header.sender);
         back != m_withdrawn.end() && back->second.space == where.number && back->second.rank == source)
         m_withdrawn.erase(back);
-    if (auto* const talk = find(header.sender, where.number, source)) {
-        talk->heard(header);
+    if (auto* const which = find(header.sender, where.number, source)) {
+        which->received(header);
     } else if (header.what == wire_header::kind::cts) {
         // The send gave up while the answer was on its way.
         if (header.window.segment.process != 0 || header.device_window != 0) {
             header.what = wire_header::kind::done;
-            say(where.number, source, header);
+            send(where.number, source, header);
         } else {
             release(where.number, source, header.data_tag);
         }
@@ -336,7 +337,7 @@ const char* messenger::fault_of(const wire_header& header, std::size_t payload_b
 exchange* messenger::find(std::uint64_t number, int space, int source) const {
     const auto known = m_exchanges.find(number);
     const bool is_sides = known != m_exchanges.end() && known->second.space == space && known->second.peer == source;
-    return is_sides ? known->second.talk : nullptr;
+    return is_sides ? known->second.which : nullptr;
 }
 
 bool messenger::trim(time_point now) {
@@ -347,8 +348,8 @@ bool messenger::trim(time_point now) {
     return m_windows.trim(now) || m_devices.is_in_use();
 }
 
-std::uint64_t messenger::begin(exchange& talk, int space, int peer, std::uint64_t matched) {
-    const known_exchange known{&talk, space, peer, matched};
+std::uint64_t messenger::begin(exchange& which, int space, int peer, std::uint64_t matched) {
+    const known_exchange known{&which, space, peer, matched};
     if (m_spare_exchange.empty()) {
         m_exchanges.emplace(m_next_number, known);
     } else {
@@ -360,7 +361,7 @@ std::uint64_t messenger::begin(exchange& talk, int space, int peer, std::uint64_
 }
 
 void messenger::has_used(std::vector<std::byte> payload) {
-    if (payload.capacity() > 0 && payload.capacity() <= small_bytes && m_spare_payloads.size() < most_silent)
+    if (payload.capacity() > 0 && payload.capacity() <= small_bytes && m_spare_payloads.size() < most_idle)
         m_spare_payloads.push_back(std::move(payload));
 }
 
@@ -368,16 +369,16 @@ void messenger::end(std::uint64_t number) { m_spare_exchange = m_exchanges.extra
 
 std::unique_ptr<messenger::control_send> messenger::new_control_send(int space, int rank, int tag) {
     std::unique_ptr<control_send> made;
-    if (m_silent.empty()) {
+    if (m_idle_sends.empty()) {
         made = std::make_unique<control_send>();
     } else {
-        made = std::move(m_silent.back());
-        m_silent.pop_back();
+        made = std::move(m_idle_sends.back());
+        m_idle_sends.pop_back();
         made->bytes.clear();
         made->exchange = 0;
         made->done = nullptr;
     }
-    made->speaker = this;
+    made->peer = this;
     made->space = space;
     made->rank = rank;
     made->tag = tag;
@@ -390,8 +391,8 @@ std::unique_ptr<messenger::control_send> messenger::make_control_send(int space,
     header.node = m_node;
     header.key = m_key;
     if (m_clocks) {
-        header.said_at = m_clocks->now();
-        header.least_heard = m_clocks->least_heard(m_port.job_rank(space, rank));
+        header.sent_at = m_clocks->now();
+        header.least_transit = m_clocks->least_transit(m_port.job_rank(space, rank));
     }
     made->bytes.resize(sizeof header + payload.size());
     std::memcpy(made->bytes.data(), &header, sizeof header);
@@ -399,31 +400,31 @@ std::unique_ptr<messenger::control_send> messenger::make_control_send(int space,
     return made;
 }
 
-void messenger::say(int space, int rank, const wire_header& header) {
+void messenger::send(int space, int rank, const wire_header& header) {
     if (at(space).deaf_ranks.count(rank) != 0) return; // and nothing waits for its answer
-    auto spoken = make_control_send(space, rank, header, {});
-    if (header.what == wire_header::kind::rts) spoken->exchange = header.sender;
-    if (header.what == wire_header::kind::cts) spoken->exchange = header.receiver;
-    start(std::move(spoken));
+    auto made = make_control_send(space, rank, header, {});
+    if (header.what == wire_header::kind::rts) made->exchange = header.sender;
+    if (header.what == wire_header::kind::cts) made->exchange = header.receiver;
+    start(std::move(made));
 }
 
-void messenger::say(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
-                    comm::operation& done) {
-    auto spoken = make_control_send(space, rank, header, payload);
-    spoken->done = &done;
-    start(std::move(spoken));
+void messenger::send(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
+                     comm::operation& done) {
+    auto made = make_control_send(space, rank, header, payload);
+    made->done = &done;
+    start(std::move(made));
 }
 
 void messenger::release(int space, int rank, int data_tag) { start(new_control_send(space, rank, data_tag)); }
 
-void messenger::start(std::unique_ptr<control_send> spoken) {
-    ++m_saying;
-    auto& out = *spoken.release();
-    m_spoken.push_back(&out);
+void messenger::start(std::unique_ptr<control_send> made) {
+    ++m_sends_under_way;
+    auto& out = *made.release();
+    m_control_sends.push_back(&out);
     m_port.send(out.space, out.rank, out.tag, out.bytes, out);
 }
 
-void messenger::unsaid(std::unique_ptr<control_send> what, const failure& why) {
+void messenger::refused(std::unique_ptr<control_send> what, const failure& why) {
     if (what->exchange == 0) {
         if (!at(what->space).closed) m_refused.push_back(std::move(what));
         return;
@@ -431,8 +432,8 @@ void messenger::unsaid(std::unique_ptr<control_send> what, const failure& why) {
     const auto known = m_exchanges.find(what->exchange);
     if (known == m_exchanges.end()) return;
     auto cause = why;
-    cause.message = "speaking to rank " + std::to_string(what->rank) + ": " + why.message;
-    known->second.talk->unsaid(cause);
+    cause.message = "sending to rank " + std::to_string(what->rank) + ": " + why.message;
+    known->second.which->send_failed(cause);
 }
 
 void messenger::repeat(time_point now) {
@@ -441,14 +442,14 @@ void messenger::repeat(time_point now) {
     for (auto& each : std::exchange(m_refused, {})) start(std::move(each));
     for (const auto number : std::exchange(m_again, {})) {
         const auto known = m_exchanges.find(number);
-        if (known != m_exchanges.end()) known->second.talk->again();
+        if (known != m_exchanges.end()) known->second.which->again();
     }
 }
 
 void messenger::withdraw(int space, int rank, wire_header header) {
     m_withdrawn.emplace(header.sender, recipient{space, rank});
     header.what = wire_header::kind::withdraw;
-    say(space, rank, header);
+    send(space, rank, header);
 }
 
 void messenger::abandon(int space, int rank, wire_header header) {
@@ -456,7 +457,7 @@ void messenger::abandon(int space, int rank, wire_header header) {
     if (rank == m_port.own_rank(space)) {
         given_up(at(space), rank, header.sender);
     } else {
-        say(space, rank, header);
+        send(space, rank, header);
     }
 }
 
@@ -514,7 +515,7 @@ void messenger::check_peers(time_point now) {
     std::set<int> wanted;
     for (const auto& [number, known] : m_exchanges) wanted.insert(m_port.job_rank(known.space, known.peer));
     for (const auto& [number, where] : m_withdrawn) wanted.insert(m_port.job_rank(where.space, where.rank));
-    for (const auto* const each : m_spoken) wanted.insert(m_port.job_rank(each->space, each->rank));
+    for (const auto* const each : m_control_sends) wanted.insert(m_port.job_rank(each->space, each->rank));
     for (const auto& each : m_refused) wanted.insert(m_port.job_rank(each->space, each->rank));
     for (const int rank : wanted) {
         if (rank == comm::no_rank || !m_peers->is_gone(rank)) continue;
@@ -534,7 +535,7 @@ void messenger::rank_gone(int job_rank) {
     const auto all = m_exchanges;
     for (const auto& [number, known] : all) {
         if (!is_of_it(known.space, known.peer) || m_exchanges.count(number) == 0) continue;
-        known.talk->peer_gone({status::peer_failed, 0, 0, "rank " + std::to_string(known.peer) + text});
+        known.which->peer_gone({status::peer_failed, 0, 0, "rank " + std::to_string(known.peer) + text});
     }
 }
 

@@ -36,7 +36,7 @@ namespace causeway::endpoints {
 ///
 /// Two ranks of a node may share a window. Then `cts` names memory for the first block, and `grant` for each one after
 /// it. The sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another `cts`
-/// without it. The sender writes to what was granted until it has said `filled` for it, or `done` for all of it.
+/// without it. The sender writes to what was granted until it has sent `filled` for it, or `done` for all of it.
 ///
 /// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks
 /// have such windows open (device_exchange.hpp).
@@ -94,14 +94,14 @@ struct wire_header {
     std::uint64_t block_bytes = 0;
     std::uint64_t sender = 0; ///< number of the send at its rank
     std::uint64_t receiver = 0; ///< number of the receive at its rank
-    std::uint64_t node = 0; ///< of the rank that says this
+    std::uint64_t node = 0; ///< of the sending rank
     std::uint64_t offset = 0; ///< in the message, of the block that `grant` and `filled` are about
     block_address window; ///< of `cts` and `grant`: the memory for a block
     std::uint64_t device_window = 0; ///< of `cts` and `grant`: key of a device's window; `window` has the offset there
     bridge::device_uuid device{}; ///< of `rts` and `eager`: the sender's
-    std::int64_t said_at = 0; ///< by the speaker's clock, in nanoseconds; 0 unless it records a timeline
-    std::int64_t least_heard = 0; ///< least time that a header took the other way, by both clocks, in ns; 0: unknown
-    comm::socket_key key; ///< of the speaker's sockets
+    std::int64_t sent_at = 0; ///< by the sending rank's clock, in nanoseconds; 0 unless it records a timeline
+    std::int64_t least_transit = 0; ///< least time that a header took the other way, by both clocks, in ns; 0: unknown
+    comm::socket_key key; ///< of the sending rank's sockets
     std::uint64_t abilities = 0; ///< of this end of the message: bits of `ability`
 };
 static_assert(sizeof(wire_header) == 160);
@@ -116,11 +116,11 @@ inline constexpr std::size_t largest_eager_beside_link = std::size_t{4} << 10;
 /// A send or receive under way with one other rank.
 class exchange {
   public:
-    virtual void heard(const wire_header& header) = 0;
+    virtual void received(const wire_header& header) = 0;
     /// MPI could not send the last header.
-    virtual void unsaid(const failure& why) = 0;
+    virtual void send_failed(const failure& why) = 0;
     /// No answer comes any more: end what waits for one.
-    virtual void unheard(const failure& why) = 0;
+    virtual void no_more_answers(const failure& why) = 0;
     /// Called after call_again().
     virtual void again() {}
     /// The other rank is gone: end everything that waits for it.
@@ -159,7 +159,7 @@ class messenger final : public transfer::progress_source {
       private:
         messenger& m_wanted;
     };
-    /// From the first call on receives what other ranks say in `space`.
+    /// From the first call on receives the headers of other ranks in `space`.
     void listen(int space);
     /// Polls for a short time even without an interest, for messages that a gated receive may take early.
     void listen_for_a_while() {
@@ -181,15 +181,17 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] int job_rank(int space, int rank) const { return m_port.job_rank(space, rank); }
     /// Registers an exchange under a new number, which the other side's answers carry. `matched`: for a receive, the
     /// number of the send that it has matched.
-    [[nodiscard]] std::uint64_t begin(exchange& talk, int space, int peer, std::uint64_t matched = 0);
+    [[nodiscard]] std::uint64_t begin(exchange& which, int space, int peer, std::uint64_t matched = 0);
     void end(std::uint64_t number);
     /// Takes the memory of an eager message's bytes back for reuse.
     void has_used(std::vector<std::byte> payload);
 
-    /// Sends `header` to `rank`. If MPI refuses an `rts` or `cts`, its exchange hears unsaid(); others are repeated.
-    void say(int space, int rank, const wire_header& header);
+    /// Sends `header` to `rank`. If MPI refuses an `rts` or `cts`, its exchange gets send_failed(); others are
+    /// repeated.
+    void send(int space, int rank, const wire_header& header);
     /// Sends `header` with `payload` behind it. Copies both. `done` is over when MPI has sent them, or cannot.
-    void say(int space, int rank, const wire_header& header, std::span<const std::byte> payload, comm::operation& done);
+    void send(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
+              comm::operation& done);
     /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
 
@@ -215,9 +217,9 @@ class messenger final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     bool trim(time_point now) override;
-    /// Nothing that other ranks need to hear or answer is under way.
+    /// Nothing is under way that other ranks need to get or answer.
     [[nodiscard]] bool quiet() const {
-        return m_saying == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
+        return m_sends_under_way == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
     }
     [[nodiscard]] bool busy() const override { return !m_ended && (m_expecting || !quiet()); }
 
@@ -227,23 +229,23 @@ class messenger final : public transfer::progress_source {
     struct space_state;
 
     space_state& at(int space);
-    void hear(space_state& where);
+    void take_arrived(space_state& where);
     void stop_listening(space_state& where);
     /// The listeners of `where` have failed.
     void go_deaf(space_state& where, const failure& cause);
-    /// `rank` says that it hears no more.
+    /// `rank` has sent `deaf`.
     void ignored_by(space_state& where, int rank);
     void given_up(space_state& where, int source, std::uint64_t sender);
     [[nodiscard]] std::unique_ptr<control_send> new_control_send(int space, int rank, int tag);
     [[nodiscard]] std::unique_ptr<control_send> make_control_send(int space, int rank, wire_header header,
                                                                   std::span<const std::byte> payload);
-    void start(std::unique_ptr<control_send> spoken);
-    void unsaid(std::unique_ptr<control_send> what, const failure& why);
+    void start(std::unique_ptr<control_send> made);
+    void refused(std::unique_ptr<control_send> what, const failure& why);
     void repeat(time_point now);
     /// Gives up messages that nobody receives. Their memory is kept, because MPI may still read it.
     template <class Which> void lose(Which which, const failure& why);
     /// True for a header to the other rank's listeners, false for a block.
-    [[nodiscard]] bool is_spoken(const control_send& which) const;
+    [[nodiscard]] bool is_header(const control_send& which) const;
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
@@ -260,7 +262,7 @@ class messenger final : public transfer::progress_source {
     peer_table m_known;
     std::map<int, std::unique_ptr<space_state>> m_spaces;
     struct known_exchange {
-        exchange* talk;
+        exchange* which;
         int space, peer;
         std::uint64_t matched;
     };
@@ -268,11 +270,11 @@ class messenger final : public transfer::progress_source {
     decltype(m_exchanges)::node_type m_spare_exchange; // of one that ended, for the next
     std::uint64_t m_next_number = 1;
     std::size_t m_interests = 0;
-    std::size_t m_saying = 0;
+    std::size_t m_sends_under_way = 0;
     bool m_expecting = false;
     time_point m_expect_until; // 0: from the next poll on
-    std::vector<control_send*> m_spoken; // under way
-    std::vector<std::unique_ptr<control_send>> m_silent; // small ones that are over, for reuse
+    std::vector<control_send*> m_control_sends; // under way
+    std::vector<std::unique_ptr<control_send>> m_idle_sends; // small ones that are over, for reuse
     std::vector<std::vector<std::byte>> m_spare_payloads; // of messages that have been taken, likewise
     std::vector<std::unique_ptr<control_send>> m_refused; // by MPI, to be repeated
     std::vector<std::unique_ptr<control_send>> m_lost;

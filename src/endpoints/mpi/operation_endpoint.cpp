@@ -10,8 +10,8 @@ namespace {
 
 class operation_endpoint final : public transfer::endpoint, transfer::waiting_end, private comm::operation {
   public:
-    operation_endpoint(messenger& talk, std::function<void(comm::operation&)> begin)
-        : m_talk(talk), m_begin(std::move(begin)) {}
+    operation_endpoint(messenger& messages, std::function<void(comm::operation&)> begin)
+        : m_messages(messages), m_begin(std::move(begin)) {}
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
         return {.kind = transfer::medium::host, .has_memory = true};
@@ -20,7 +20,7 @@ class operation_endpoint final : public transfer::endpoint, transfer::waiting_en
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
 
     void open(const transfer::open_request&, transfer::step& done) override {
-        m_interest.emplace(m_talk);
+        m_interest.emplace(m_messages);
         m_open = &done;
         m_begin(*this);
     }
@@ -28,9 +28,9 @@ class operation_endpoint final : public transfer::endpoint, transfer::waiting_en
         if (m_open == nullptr) return;
         // A receive that is cancelled is over at once, and MPI writes no more; anything else is only forgotten.
         m_cancelled = true;
-        m_talk.port().cancel_receive(*this);
+        m_messages.port().cancel_receive(*this);
         if (m_open == nullptr) return;
-        m_talk.port().abandon(*this);
+        m_messages.port().abandon(*this);
         finish(cancelled());
     }
 
@@ -44,7 +44,7 @@ class operation_endpoint final : public transfer::endpoint, transfer::waiting_en
         std::exchange(m_open, nullptr)->finish({0, error});
     }
 
-    messenger& m_talk;
+    messenger& m_messages;
     std::function<void(comm::operation&)> m_begin;
     std::optional<messenger::interest> m_interest;
     transfer::step* m_open = nullptr;
@@ -53,9 +53,9 @@ class operation_endpoint final : public transfer::endpoint, transfer::waiting_en
 
 } // namespace
 
-std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& talk,
+std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& messages,
                                                             std::function<void(comm::operation&)> begin) {
-    return std::make_unique<operation_endpoint>(talk, std::move(begin));
+    return std::make_unique<operation_endpoint>(messages, std::move(begin));
 }
 
 } // namespace causeway::endpoints

@@ -17,10 +17,10 @@ class peer_clocks {
     explicit peer_clocks(transfer::recorder& to) : m_to(to) {}
 
     [[nodiscard]] std::int64_t now() const;
-    /// The value for wire_header::least_heard to that rank; 0 if nothing came from it lately.
-    [[nodiscard]] std::int64_t least_heard(int job_rank) const;
+    /// The value for wire_header::least_transit to that rank; 0 if nothing came from it lately.
+    [[nodiscard]] std::int64_t least_transit(int job_rank) const;
     /// A header of a rank has come.
-    void heard(int job_rank, std::int64_t said_at, std::int64_t least_heard);
+    void add(int job_rank, std::int64_t sent_at, std::int64_t least_transit);
 
   private:
     /// Nanoseconds of the quickest header from and to a rank: arrival by one clock minus sending by the other.

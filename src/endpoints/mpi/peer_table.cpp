@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Goes by what was heard last.
+// Goes by the last header of each rank.
 #include "endpoints/mpi/peer_table.hpp"
 
 #include "base/error.hpp"

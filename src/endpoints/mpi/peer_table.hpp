@@ -22,7 +22,7 @@ enum class end_kind : std::uint8_t { host, device, device_that_maps_at_once };
 /// One for each messenger; engine's thread only.
 class peer_table {
   public:
-    /// A rank of a space from which something was heard.
+    /// A rank of a space that has sent a header.
     struct peer {
         bool on_node = true, is_met = false;
         /// Its end of the last message from it, and of the last to it.
@@ -33,11 +33,11 @@ class peer_table {
     /// The options and the port outlive it.
     peer_table(const options& settings, comm::port& port) : m_options(settings), m_port(port) {}
 
-    [[nodiscard]] peer& heard(int space, int rank) { return m_peers[{space, rank}]; }
+    [[nodiscard]] peer& heard_from(int space, int rank) { return m_peers[{space, rank}]; }
     /// The communicator is freed: forgets its ranks.
     void close(int space);
 
-    /// The tuner's resource for messages with `peer`; empty until something was heard of it. Lives as long as this.
+    /// The tuner's resource for messages with `peer`; empty until it has sent a header. Lives as long as this.
     [[nodiscard]] std::string_view resource_of(int space, int peer) const;
     /// What `peer`'s end of the last message in that direction was, if it is on this node and can share memory; else
     /// host. For any_source: the least able end of all ranks known.

@@ -13,7 +13,7 @@ namespace causeway::endpoints {
 
 /// The services outlive the endpoint.
 struct rank_services {
-    messenger& talk;
+    messenger& messages;
     transfer::ordered_gate& turns;
 };
 
@@ -32,7 +32,7 @@ struct matched_envelope {
                                                                         std::shared_ptr<matched_envelope> envelope);
 
 /// A source without bytes that opens when an operation of the port is over; open() starts that by `begin`.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& talk,
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& messages,
                                                                           std::function<void(comm::operation&)> begin);
 
 } // namespace causeway::endpoints

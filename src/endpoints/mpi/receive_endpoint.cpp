@@ -23,22 +23,22 @@ class receive_endpoint final : public transfer::endpoint,
                                private exchange {
   public:
     receive_endpoint(rank_services services, int space, int source, int tag, std::shared_ptr<matched_envelope> envelope)
-        : m_talk(services.talk), m_space(space), m_wanted(source), m_source(source), m_tag(tag),
+        : m_messages(services.messages), m_space(space), m_wanted(source), m_source(source), m_tag(tag),
           m_envelope(std::move(envelope)) {}
 
     ~receive_endpoint() {
         leave_line();
         end();
-        m_talk.has_used(std::move(m_message.payload));
+        m_messages.has_used(std::move(m_message.payload));
     }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        const auto near = m_talk.peers().near_sender(m_space, m_source);
+        const auto near = m_messages.peers().near_sender(m_space, m_source);
         return {.kind = transfer::medium::rank,
                 .sets_size = true,
                 .waits = transfer::staging_share::waits_for::sender,
                 .largest_block = largest_block,
-                .resource = m_talk.peers().resource_of(m_space, m_source),
+                .resource = m_messages.peers().resource_of(m_space, m_source),
                 .is_near_device = near != end_kind::host,
                 .is_near_in_place = near == end_kind::device_that_maps_at_once};
     }
@@ -57,14 +57,14 @@ class receive_endpoint final : public transfer::endpoint,
 
     void enqueued() override {
         m_in_line = true;
-        m_talk.matcher(m_space).enter(*this, m_wanted, m_tag);
+        m_messages.matcher(m_space).enter(*this, m_wanted, m_tag);
     }
 
     void abandoned() override {
         m_open = nullptr;
         m_abandoned = true;
         if (!m_receives.empty() || !m_grants.empty() || m_refused_step != nullptr) {
-            m_interest.emplace(m_talk); // put back when the block has come
+            m_interest.emplace(m_messages); // put back when the block has come
         } else if (m_matched && (is_whole() || (!m_sent_cts && !m_peer_error))) {
             put_back();
         } else {
@@ -74,19 +74,19 @@ class receive_endpoint final : public transfer::endpoint,
 
     void open(const transfer::open_request& request, step& done) override {
         m_gated = request.ahead;
-        m_talk.listen(m_space);
+        m_messages.listen(m_space);
         m_capacity = request.bytes;
         m_block_bytes = request.block_bytes;
         m_may_share = m_asked_to_share = request.window;
         m_abilities = wire_header::of_end(request.other.is_device, request.other.maps_at_once);
         m_open = &done;
-        m_number = m_talk.begin(*this, m_space, m_source);
+        m_number = m_messages.begin(*this, m_space, m_source);
         if (m_gated) {
-            m_talk.listen_for_a_while();
-            m_talk.matcher(m_space).open_early(*this);
+            m_messages.listen_for_a_while();
+            m_messages.matcher(m_space).open_early(*this);
         } else {
-            m_interest.emplace(m_talk);
-            m_talk.matcher(m_space).open(*this);
+            m_interest.emplace(m_messages);
+            m_messages.matcher(m_space).open(*this);
             fail_if_deaf();
         }
     }
@@ -97,17 +97,17 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     void open_later(step& done) override {
-        if (m_data_tag != 0) m_talk.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
+        if (m_data_tag != 0) m_messages.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
         m_open = &done;
     }
 
     void gates_opened() override {
         m_gated = false;
-        m_interest.emplace(m_talk);
+        m_interest.emplace(m_messages);
         if (m_matched) publish();
         if (m_in_line) {
             m_in_line = !m_matched;
-            m_talk.matcher(m_space).open(*this);
+            m_messages.matcher(m_space).open(*this);
         }
         if (m_matched && m_open != nullptr) settle();
         fail_if_deaf();
@@ -120,7 +120,7 @@ class receive_endpoint final : public transfer::endpoint,
     [[nodiscard]] std::shared_ptr<transfer::staging_allocator>
     allocator(const std::shared_ptr<transfer::staging_allocator>& other) override {
         if (m_may_share && m_message.window && !m_sharing) {
-            m_sharing = m_talk.shared().allocator_for(other, std::min(m_block_bytes, m_message.block_bytes));
+            m_sharing = m_messages.shared().allocator_for(other, std::min(m_block_bytes, m_message.block_bytes));
             m_may_share = m_sharing != nullptr; // what cannot be made now comes as a message
         }
         return m_sharing;
@@ -129,13 +129,13 @@ class receive_endpoint final : public transfer::endpoint,
 
     [[nodiscard]] bool reaches(const transfer::device_name&) const override {
         if (m_wanted == comm::any_source) return false;
-        m_talk.devices().look();
-        return m_talk.devices().may_fill(m_talk.job_rank(m_space, m_wanted));
+        m_messages.devices().look();
+        return m_messages.devices().may_fill(m_messages.job_rank(m_space, m_wanted));
     }
     [[nodiscard]] bool use(const transfer::device_memory& window) override {
-        auto& devices = m_talk.devices();
+        auto& devices = m_messages.devices();
         devices.look();
-        const int sender = m_talk.job_rank(m_space, m_source);
+        const int sender = m_messages.job_rank(m_space, m_source);
         devices.offer(sender, window.first); // for the next message
         if (m_message.eager || !m_message.has_device) return false;
         if (!devices.is_filled_by(sender, m_message.device, window.first) || !m_message.device_window) return false;
@@ -170,7 +170,7 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     [[nodiscard]] transfer::message_identity message_moved() const override {
-        return {m_talk.port().job_rank(m_space, m_source), m_message.sender};
+        return {m_messages.port().job_rank(m_space, m_source), m_message.sender};
     }
 
     void cancel() override {
@@ -181,8 +181,8 @@ class receive_endpoint final : public transfer::endpoint,
 
     void close(std::size_t, const failure& error, step& done) override {
         if (!m_message.eager && error && m_posted < m_message.bytes && !m_peer_error) {
-            m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
-            // The sender has said what became of each block of shared memory, or the reads would not be over.
+            m_messages.send(m_space, m_source, answer(wire_header::kind::stop));
+            // The sender has reported on each block of shared memory, or the reads would not be over.
             if (m_sent_cts && !shares_memory()) {
                 m_draining = &done;
                 m_scratch.resize(m_block_bytes);
@@ -210,29 +210,29 @@ class receive_endpoint final : public transfer::endpoint,
         step* done;
     };
 
-    /// `said` names the memory of the first block, if it is shared.
-    void send_cts(wire_header said) {
+    /// `out` names the memory of the first block, if it is shared.
+    void send_cts(wire_header out) {
         m_sent_cts = true;
-        said.data_tag = m_data_tag;
-        said.abilities = m_abilities;
-        said.block_bytes = m_block_bytes;
-        m_talk.say(m_space, m_source, said);
+        out.data_tag = m_data_tag;
+        out.abilities = m_abilities;
+        out.block_bytes = m_block_bytes;
+        m_messages.send(m_space, m_source, out);
     }
 
     void grant(std::size_t offset, transfer::block_reference block, step& done) {
-        auto said = answer(m_sent_cts ? wire_header::kind::grant : wire_header::kind::cts);
-        said.offset = offset;
+        auto out = answer(m_sent_cts ? wire_header::kind::grant : wire_header::kind::cts);
+        out.offset = offset;
         if (m_device.first != nullptr) {
-            std::tie(said.device_window, said.window.offset) = m_talk.devices().address_of(block.address());
+            std::tie(out.device_window, out.window.offset) = m_messages.devices().address_of(block.address());
         } else {
-            said.window = m_sharing->address_of(block.data());
+            out.window = m_sharing->address_of(block.data());
         }
         m_posted += block.size();
         m_grants.push_back({offset, block, &done});
         if (m_sent_cts) {
-            m_talk.say(m_space, m_source, said);
+            m_messages.send(m_space, m_source, out);
         } else {
-            send_cts(said);
+            send_cts(out);
         }
     }
 
@@ -266,7 +266,7 @@ class receive_endpoint final : public transfer::endpoint,
     /// The sender cannot reach our memory: what it was to fill comes as messages.
     void receive_plainly() {
         if (!m_sharing) return; // memory of a device is out of reach for messages, and opened before it is granted
-        m_talk.peers().cannot_share(m_space, m_source);
+        m_messages.peers().cannot_share(m_space, m_source);
         m_sharing = nullptr;
         for (const auto& each : std::exchange(m_grants, {})) {
             m_posted -= each.block.size();
@@ -280,21 +280,21 @@ class receive_endpoint final : public transfer::endpoint,
     void post(std::span<std::byte> block) {
         m_posted += block.size();
         m_posting = true;
-        m_talk.port().receive(m_space, m_source, m_data_tag, block, *m_receives.back());
+        m_messages.port().receive(m_space, m_source, m_data_tag, block, *m_receives.back());
         m_posting = false;
     }
 
     /// Blocks that wait for one another, behind the first one that came.
     void note_pace(std::size_t bytes) {
         constexpr unsigned enough = 4;
-        const auto all = m_talk.peers().block_came(m_space, m_source, bytes);
+        const auto all = m_messages.peers().block_came(m_space, m_source, bytes);
         if (m_came++ == 0) {
-            m_first_came = m_talk.now();
+            m_first_came = m_messages.now();
             m_all_before = all;
             return;
         }
         if (m_came > enough && m_posted == m_message.bytes && m_receives.empty())
-            m_talk.peers().blocks_came(m_space, m_source, all - m_all_before, m_talk.now() - m_first_came);
+            m_messages.peers().blocks_came(m_space, m_source, all - m_all_before, m_messages.now() - m_first_came);
     }
 
     [[nodiscard]] wire_header answer(wire_header::kind what) const {
@@ -306,8 +306,8 @@ class receive_endpoint final : public transfer::endpoint,
         m_in_line = m_gated;
         m_message = std::move(found);
         m_source = m_message.source;
-        m_talk.end(m_number);
-        m_number = m_talk.begin(*this, m_space, m_source, m_message.sender);
+        m_messages.end(m_number);
+        m_number = m_messages.begin(*this, m_space, m_source, m_message.sender);
         if (!m_gated) publish();
         // One that is too large is refused when the receive starts, and one of several blocks cannot be put back.
         if (!m_gated || (m_message.fault == nullptr && m_message.bytes <= std::min(m_capacity, m_block_bytes)))
@@ -320,8 +320,8 @@ class receive_endpoint final : public transfer::endpoint,
         m_sharing = nullptr; // the next message may not come through memory that is shared
         m_may_share = m_asked_to_share;
         m_source = m_wanted;
-        m_talk.end(m_number);
-        m_number = m_talk.begin(*this, m_space, m_source);
+        m_messages.end(m_number);
+        m_number = m_messages.begin(*this, m_space, m_source);
         return true;
     }
 
@@ -332,7 +332,7 @@ class receive_endpoint final : public transfer::endpoint,
             m_message.payload.assign(m_first_block.begin(), m_first_block.end());
             m_message.eager = true;
         }
-        m_talk.matcher(m_space).put_back(*this, std::move(m_message));
+        m_messages.matcher(m_space).put_back(*this, std::move(m_message));
     }
 
     void publish() {
@@ -344,13 +344,13 @@ class receive_endpoint final : public transfer::endpoint,
     /// A message that is there already needs nobody who hears.
     void fail_if_deaf() {
         if (m_open == nullptr) return;
-        if (const auto deaf = m_talk.deafness(m_space, m_source)) unheard(deaf);
+        if (const auto deaf = m_messages.deafness(m_space, m_source)) no_more_answers(deaf);
     }
 
     /// Takes or refuses the message.
     void settle() {
         if (m_message.fault != nullptr) {
-            if (!m_message.eager) m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+            if (!m_message.eager) m_messages.send(m_space, m_source, answer(wire_header::kind::stop));
             finish_open({0,
                          {status::peer_failed, 0, 0,
                           "the message from rank " + std::to_string(m_source) + " with tag " +
@@ -359,9 +359,9 @@ class receive_endpoint final : public transfer::endpoint,
         }
         if (m_message.bytes > m_capacity) {
             if (!m_message.eager) {
-                auto said = answer(wire_header::kind::refuse);
-                said.bytes = m_capacity;
-                m_talk.say(m_space, m_source, said);
+                auto out = answer(wire_header::kind::refuse);
+                out.bytes = m_capacity;
+                m_messages.send(m_space, m_source, out);
             }
             finish_open({0,
                          {status::message_truncated, 0, 0,
@@ -372,10 +372,10 @@ class receive_endpoint final : public transfer::endpoint,
         }
         if (!m_message.eager) {
             try {
-                m_data_tag = m_talk.take_data_tag(m_space, m_source);
+                m_data_tag = m_messages.take_data_tag(m_space, m_source);
             } catch (const transfer_error&) {
                 if (m_gated) return; // later there may be one
-                m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+                m_messages.send(m_space, m_source, answer(wire_header::kind::stop));
                 finish_open({0, current_failure()});
                 return;
             }
@@ -383,30 +383,30 @@ class receive_endpoint final : public transfer::endpoint,
         std::exchange(m_open, nullptr)->finish({m_message.bytes, {}});
     }
 
-    /// Answers go to senders; a receive only hears that its sender gave up and could not have heard its CTS.
-    void heard(const wire_header& said) override {
-        switch (said.what) {
-        case wire_header::kind::filled: filled(said.offset); break;
+    /// Answers go to senders; a receive only gets `filled`, or that its sender gave up and could not get its CTS.
+    void received(const wire_header& header) override {
+        switch (header.what) {
+        case wire_header::kind::filled: filled(header.offset); break;
         case wire_header::kind::plain: receive_plainly(); break;
         default: end_receives(given_up(), sender::is_done);
         }
     }
 
-    void unsaid(const failure& why) override {
-        m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
-        // If the sender has heard it after all, blocks may come on this tag for ever.
+    void send_failed(const failure& why) override {
+        m_messages.send(m_space, m_source, answer(wire_header::kind::stop));
+        // If the sender has got it after all, blocks may come on this tag for ever.
         m_data_tag = 0;
         m_sent_cts = false;
         end_receives(why, sender::may_still_write);
     }
 
-    void unheard(const failure& why) override {
+    void no_more_answers(const failure& why) override {
         if (m_open != nullptr) {
             lose_message(why);
-        } else if (shares_memory() && m_sent_cts && !m_talk.hears(m_space)) {
-            // What the sender says about our memory is not heard any more. (If it is he who is deaf he says that he is
-            // done.)
-            m_talk.say(m_space, m_source, answer(wire_header::kind::stop));
+        } else if (shares_memory() && m_sent_cts && !m_messages.hears(m_space)) {
+            // This rank no longer gets what the sender reports of our memory. (A sender without listeners sends
+            // `done`.)
+            m_messages.send(m_space, m_source, answer(wire_header::kind::stop));
             end_receives(why, sender::may_still_write);
         } else if (!m_sent_cts && !m_message.eager) {
             m_peer_error = why;
@@ -435,7 +435,7 @@ class receive_endpoint final : public transfer::endpoint,
             if (m_gated && done != nullptr) {
                 // Nothing may fail before the transfer starts, and the sender waits until the block is taken.
                 m_refused_step = done;
-                m_talk.call_again(m_number);
+                m_messages.call_again(m_number);
                 return;
             }
             m_refused = error;
@@ -453,7 +453,7 @@ class receive_endpoint final : public transfer::endpoint,
         if (done != nullptr) {
             done->finish({error ? 0 : expected, error});
         } else if (error && m_posting) {
-            m_talk.call_again(m_number); // the sender waits until the block is taken
+            m_messages.call_again(m_number); // the sender waits until the block is taken
         } else if (error || m_peer_error) {
             finish_draining();
         } else {
@@ -468,7 +468,7 @@ class receive_endpoint final : public transfer::endpoint,
         // One that is cancelled leaves the list.
         std::vector<block_receive*> posted;
         for (const auto& each : m_receives) posted.push_back(each.get());
-        for (auto* const each : posted) m_talk.port().cancel_receive(*each);
+        for (auto* const each : posted) m_messages.port().cancel_receive(*each);
         if (auto* const done = std::exchange(m_refused_step, nullptr)) done->finish({0, why});
         if (m_receives.empty()) finish_draining();
     }
@@ -487,7 +487,7 @@ class receive_endpoint final : public transfer::endpoint,
         // A message had met these, and the rest of it never comes.
         const auto stuck = std::exchange(m_receives, {});
         for (const auto& each : stuck) {
-            m_talk.port().abandon(*each);
+            m_messages.port().abandon(*each);
             if (each->done != nullptr) {
                 each->done->finish({0, why});
             } else {
@@ -529,16 +529,16 @@ class receive_endpoint final : public transfer::endpoint,
     }
 
     void leave_line() {
-        if (std::exchange(m_in_line, false)) m_talk.matcher(m_space).leave(*this);
+        if (std::exchange(m_in_line, false)) m_messages.matcher(m_space).leave(*this);
     }
 
     void end() {
-        if (m_data_tag != 0) m_talk.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
-        if (m_number != 0) m_talk.end(std::exchange(m_number, 0));
+        if (m_data_tag != 0) m_messages.give_data_tag(m_space, m_source, std::exchange(m_data_tag, 0));
+        if (m_number != 0) m_messages.end(std::exchange(m_number, 0));
         m_interest.reset();
     }
 
-    messenger& m_talk;
+    messenger& m_messages;
     int m_space;
     int m_wanted; // may be any_source
     int m_source; // of the message, once it is matched

@@ -24,21 +24,21 @@ class send_endpoint final : public transfer::endpoint,
                             private exchange {
   public:
     send_endpoint(rank_services services, int space, int rank, int tag)
-        : m_talk(services.talk), m_space(space), m_rank(rank), m_tag(tag),
+        : m_messages(services.messages), m_space(space), m_rank(rank), m_tag(tag),
           m_gated_turn(services.turns, {key_of(space), behind_zero(rank), behind_zero(tag)}),
           m_turn(services.turns, {key_of(space), behind_zero(rank), 0}) {}
 
     ~send_endpoint() { end(); }
 
     [[nodiscard]] transfer::endpoint_traits traits() const override {
-        const auto near = m_talk.peers().near_receiver(m_space, m_rank);
+        const auto near = m_messages.peers().near_receiver(m_space, m_rank);
         return {.kind = transfer::medium::rank,
                 .ordered = true,
                 .largest_block = largest_block,
-                .resource = m_talk.peers().resource_of(m_space, m_rank),
+                .resource = m_messages.peers().resource_of(m_space, m_rank),
                 .is_near_device = near != end_kind::host,
                 .is_near_in_place = near == end_kind::device_that_maps_at_once,
-                .largest_piece = m_talk.eager_limit()};
+                .largest_piece = m_messages.eager_limit()};
     }
     [[nodiscard]] std::string name() const override { return "rank " + std::to_string(m_rank); }
     [[nodiscard]] std::string partner() const override {
@@ -53,13 +53,14 @@ class send_endpoint final : public transfer::endpoint,
     [[nodiscard]] transfer::device_name device_for(transfer::endpoint& source) override {
         const auto* const leaves = source.offers().leaves;
         if (leaves == nullptr) return {};
-        m_talk.devices().look();
-        const int rank = m_talk.job_rank(m_space, m_rank);
+        m_messages.devices().look();
+        const int rank = m_messages.job_rank(m_space, m_rank);
         const auto own = source.traits().device;
-        auto found = m_talk.devices().find_device(
+        auto found = m_messages.devices().find_device(
             rank, [&](const auto& each) { return each != own.uuid && leaves->reaches({true, each}); });
         if (!found)
-            found = m_talk.devices().find_device(rank, [&](const auto& each) { return leaves->reaches({true, each}); });
+            found = m_messages.devices().find_device(rank,
+                                                     [&](const auto& each) { return leaves->reaches({true, each}); });
         return found ? transfer::device_name{true, *found} : transfer::device_name();
     }
 
@@ -67,8 +68,8 @@ class send_endpoint final : public transfer::endpoint,
     void abandoned() override { m_gated_turn.leave(); }
 
     void open(const transfer::open_request& request, step& done) override {
-        m_interest.emplace(m_talk);
-        m_talk.listen(m_space);
+        m_interest.emplace(m_messages);
+        m_messages.listen(m_space);
         m_bytes = request.bytes;
         m_can_share = request.window;
         m_abilities = wire_header::of_end(request.other.is_device, request.other.maps_at_once);
@@ -120,39 +121,39 @@ class send_endpoint final : public transfer::endpoint,
             auto* const memory = granted->memory;
             if (block.address() != memory && !m_on_device) std::memcpy(memory, block.data(), block.size());
             std::erase_if(m_granted, [&](const auto& each) { return each.offset == offset; });
-            m_said += block.size();
+            m_sent += block.size();
             tell(wire_header::kind::filled, offset);
             done.finish({block.size(), {}});
             return;
         }
-        m_said += block.size();
+        m_sent += block.size();
         auto& operation = begin(block.size(), done);
         if (m_eager) {
-            auto said = header(wire_header::kind::eager);
-            said.abilities = m_abilities; // so that the other rank opens a window for the next
-            said.device = m_device_here.uuid;
-            m_talk.say(m_space, m_rank, said, block, operation);
+            auto out = header(wire_header::kind::eager);
+            out.abilities = m_abilities; // so that the other rank opens a window for the next
+            out.device = m_device_here.uuid;
+            m_messages.send(m_space, m_rank, out, block, operation);
             leave_lines();
         } else {
-            m_talk.port().send(m_space, m_rank, m_data_tag, block, operation);
+            m_messages.port().send(m_space, m_rank, m_data_tag, block, operation);
         }
     }
 
     [[nodiscard]] transfer::message_identity message_moved() const override {
-        return {m_talk.port().job_rank(m_space, m_talk.port().own_rank(m_space)), m_number};
+        return {m_messages.port().job_rank(m_space, m_messages.port().own_rank(m_space)), m_number};
     }
 
     void cancel() override {
         if (m_open == nullptr) return;
-        if (m_requested) m_talk.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));
+        if (m_requested) m_messages.withdraw(m_space, m_rank, header(wire_header::kind::withdraw));
         finish_open({0, {status::cancelled, 0, 0, "the transfer was cancelled"}});
     }
 
     void close(std::size_t, const failure& error, step& done) override {
-        const bool broken_off = !m_eager && error && m_said < m_bytes && !m_gone;
+        const bool broken_off = !m_eager && error && m_sent < m_bytes && !m_gone;
         // The receiver waits for blocks.
         if (broken_off && m_sharing) tell(wire_header::kind::done, 0);
-        if (broken_off && !m_sharing) m_talk.release(m_space, m_rank, m_data_tag);
+        if (broken_off && !m_sharing) m_messages.release(m_space, m_rank, m_data_tag);
         end();
         done.finish({});
     }
@@ -165,7 +166,7 @@ class send_endpoint final : public transfer::endpoint,
             const auto moved = result.error ? 0 : bytes;
             const auto error = result.error;
             if (error) {
-                self.m_said -= bytes;
+                self.m_sent -= bytes;
                 // A block behind this one would be taken for it.
                 if (!self.m_peer_error) self.m_peer_error = error;
             }
@@ -202,20 +203,20 @@ class send_endpoint final : public transfer::endpoint,
     }
 
     void announce(std::size_t block_bytes) {
-        if (const auto deaf = m_talk.deafness(m_space, m_rank)) {
+        if (const auto deaf = m_messages.deafness(m_space, m_rank)) {
             finish_open({0, deaf});
             return;
         }
         // Also a message in one piece waits for its rank, if MPI does not take it at once.
-        m_number = m_talk.begin(*this, m_space, m_rank);
+        m_number = m_messages.begin(*this, m_space, m_rank);
         const auto limit = (m_abilities & wire_header::fills_device_window) != 0
-                               ? std::min(m_talk.eager_limit(), largest_eager_beside_link)
-                               : m_talk.eager_limit();
+                               ? std::min(m_messages.eager_limit(), largest_eager_beside_link)
+                               : m_messages.eager_limit();
         // A message that is larger than a block cannot be one piece.
         m_eager = m_bytes <= limit && (m_bytes <= block_bytes || m_bytes == 0);
         if (m_bytes == 0) {
             auto& done = *std::exchange(m_open, nullptr);
-            m_talk.say(m_space, m_rank, header(wire_header::kind::eager), {}, begin(0, done));
+            m_messages.send(m_space, m_rank, header(wire_header::kind::eager), {}, begin(0, done));
             leave_lines();
         } else if (m_eager) {
             std::exchange(m_open, nullptr)->finish({m_bytes, {}});
@@ -226,17 +227,17 @@ class send_endpoint final : public transfer::endpoint,
 
     void send_rts(std::size_t block_bytes) {
         m_requested = true;
-        auto said = header(wire_header::kind::rts);
-        said.block_bytes = block_bytes;
-        said.abilities = m_abilities;
-        said.device = m_device_here.uuid;
-        if (said.has(wire_header::could_fill_device_window))
-            m_talk.devices().show_filler(said.device, m_talk.job_rank(m_space, m_rank));
-        m_talk.say(m_space, m_rank, said);
+        auto out = header(wire_header::kind::rts);
+        out.block_bytes = block_bytes;
+        out.abilities = m_abilities;
+        out.device = m_device_here.uuid;
+        if (out.has(wire_header::could_fill_device_window))
+            m_messages.devices().show_filler(out.device, m_messages.job_rank(m_space, m_rank));
+        m_messages.send(m_space, m_rank, out);
         leave_lines();
     }
 
-    void heard(const wire_header& answer) override {
+    void received(const wire_header& answer) override {
         if (answer.what == wire_header::kind::grant) {
             // Before the first block's memory none is for another one.
             if (m_open == nullptr) granted(answer);
@@ -272,10 +273,10 @@ class send_endpoint final : public transfer::endpoint,
                     " with tag " + std::to_string(m_tag) + " by what cannot be: " + by};
     }
 
-    /// Whether memory of `available` bytes has room for the block that `said` grants some of, which has none yet.
-    [[nodiscard]] bool fits(const wire_header& said, std::size_t available) const {
-        return said.offset < m_bytes && said.offset % m_block_limit == 0 && grant_of(said.offset) == nullptr &&
-               said.window.offset <= available && block_bytes(said.offset) <= available - said.window.offset;
+    /// Whether memory of `available` bytes has room for the block that `got` grants some of, which has none yet.
+    [[nodiscard]] bool fits(const wire_header& got, std::size_t available) const {
+        return got.offset < m_bytes && got.offset % m_block_limit == 0 && grant_of(got.offset) == nullptr &&
+               got.window.offset <= available && block_bytes(got.offset) <= available - got.window.offset;
     }
 
     [[nodiscard]] std::size_t block_bytes(std::size_t offset) const {
@@ -283,25 +284,25 @@ class send_endpoint final : public transfer::endpoint,
     }
 
     /// Memory of the receiver for a block.
-    void granted(const wire_header& said) {
-        const bool is_first = said.what == wire_header::kind::cts;
-        if (said.device_window != 0) {
-            granted_on_device(said, is_first);
+    void granted(const wire_header& got) {
+        const bool is_first = got.what == wire_header::kind::cts;
+        if (got.device_window != 0) {
+            granted_on_device(got, is_first);
             return;
         }
-        if (!is_first && !m_sharing) return; // said before the other rank heard that its memory is out of reach
-        auto window = m_can_share ? m_talk.shared().find(said.window.segment) : nullptr;
-        if (window && !fits(said, window->bytes())) {
+        if (!is_first && !m_sharing) return; // sent before the other rank knew that its memory is out of reach
+        auto window = m_can_share ? m_messages.shared().find(got.window.segment) : nullptr;
+        if (window && !fits(got, window->bytes())) {
             mislead(is_first);
             return;
         }
         if (window) {
             m_sharing = true;
-            auto* const memory = window->memory() + said.window.offset;
+            auto* const memory = window->memory() + got.window.offset;
             if (!is_first) window->pin(m_device);
-            m_granted.push_back({said.offset, memory, std::move(window), nullptr});
+            m_granted.push_back({got.offset, memory, std::move(window), nullptr});
         } else if (is_first) {
-            if (m_can_share) m_talk.peers().cannot_reach(m_space, m_rank);
+            if (m_can_share) m_messages.peers().cannot_reach(m_space, m_rank);
             tell(wire_header::kind::plain, 0);
         } else {
             give_up({status::out_of_resources, 0, 0,
@@ -310,16 +311,16 @@ class send_endpoint final : public transfer::endpoint,
         if (m_more) m_more();
     }
 
-    void granted_on_device(const wire_header& said, bool is_first) {
-        auto window = m_talk.devices().find(m_talk.job_rank(m_space, m_rank), said.device_window);
-        if (window && !fits(said, window->bytes())) {
+    void granted_on_device(const wire_header& got, bool is_first) {
+        auto window = m_messages.devices().find(m_messages.job_rank(m_space, m_rank), got.device_window);
+        if (window && !fits(got, window->bytes())) {
             mislead(is_first);
             return;
         }
         if (window) {
             m_sharing = m_on_device = true;
-            auto* const memory = window->address() + said.window.offset;
-            m_granted.push_back({said.offset, memory, nullptr, std::move(window)});
+            auto* const memory = window->address() + got.window.offset;
+            m_granted.push_back({got.offset, memory, nullptr, std::move(window)});
         } else {
             const failure lost{status::peer_failed, 0, 0,
                                "rank " + std::to_string(m_rank) + " grants memory of its device that is not open here"};
@@ -360,23 +361,23 @@ class send_endpoint final : public transfer::endpoint,
 
     /// To the receive.
     void tell(wire_header::kind what, std::size_t offset) {
-        auto said = header(what);
-        said.receiver = m_receiver;
-        said.offset = offset;
-        m_talk.say(m_space, m_rank, said);
+        auto out = header(what);
+        out.receiver = m_receiver;
+        out.offset = offset;
+        m_messages.send(m_space, m_rank, out);
     }
 
-    void unsaid(const failure& why) override {
+    void send_failed(const failure& why) override {
         if (m_open != nullptr) finish_open({0, why});
     }
 
-    void unheard(const failure& why) override {
+    void no_more_answers(const failure& why) override {
         if (m_open == nullptr) {
             m_no_more = why;
             if (m_more) m_more();
             return;
         }
-        if (m_requested) m_talk.abandon(m_space, m_rank, header(wire_header::kind::abandon));
+        if (m_requested) m_messages.abandon(m_space, m_rank, header(wire_header::kind::abandon));
         finish_open({0, why});
     }
 
@@ -389,7 +390,7 @@ class send_endpoint final : public transfer::endpoint,
         }
         while (!m_sends.empty()) {
             auto& lost = m_sends.front();
-            m_talk.port().abandon(lost);
+            m_messages.port().abandon(lost);
             m_sends.put_away(m_sends.begin());
             lost.done->finish({0, why});
         }
@@ -403,17 +404,17 @@ class send_endpoint final : public transfer::endpoint,
 
     void end() {
         leave_lines();
-        if (m_number != 0) m_talk.end(std::exchange(m_number, 0));
+        if (m_number != 0) m_messages.end(std::exchange(m_number, 0));
         m_interest.reset();
     }
 
-    messenger& m_talk;
+    messenger& m_messages;
     int m_space, m_rank, m_tag;
     transfer::turn m_gated_turn, m_turn;
     std::optional<messenger::interest> m_interest;
     step* m_open = nullptr;
     std::size_t m_bytes = 0;
-    std::size_t m_said = 0; // handed to MPI
+    std::size_t m_sent = 0; // handed to MPI
     std::size_t m_block_limit = largest_block;
     std::uint64_t m_number = 0;
     int m_data_tag = 0;
@@ -428,7 +429,7 @@ class send_endpoint final : public transfer::endpoint,
     std::vector<grant> m_granted;
     std::shared_ptr<transfer::staging_allocator> m_device;
     std::function<void()> m_more;
-    failure m_no_more; // why no more memory is heard of
+    failure m_no_more; // why no more grants come
     bool m_gone = false;
     failure m_peer_error; // why no more blocks are sent
     block_sends m_sends;

@@ -191,7 +191,7 @@ TEST_P(early_receive, of_a_sender_that_is_gone_fails_when_it_starts) {
                 both.deliver(choices, after);
                 const bool all_came = after > 2;
                 both.network.kill(0);
-                both.b.talk.rank_gone(0);
+                both.b.messages.rank_gone(0);
                 both.b.machine.step();
                 both.gate_of_first.value = becomes;
                 both.b.clock.advance(std::chrono::milliseconds(200));
@@ -202,7 +202,7 @@ TEST_P(early_receive, of_a_sender_that_is_gone_fails_when_it_starts) {
                                                                      : status::peer_failed;
                 EXPECT_EQ(got, expected);
                 EXPECT_EQ(both.b.machine.staging().held_bytes(), 0u);
-                both.a.talk.rank_gone(1);
+                both.a.messages.rank_gone(1);
                 both.settle();
                 both.network.forget_undelivered();
                 both.settle();
@@ -222,7 +222,7 @@ TEST_P(early_receive, keeps_a_whole_message_although_its_sender_is_gone) {
         const auto send = both.a.send(sent, 1);
         both.run(choices);
         EXPECT_EQ(status_of(send), status::complete);
-        both.b.talk.rank_gone(0);
+        both.b.messages.rank_gone(0);
         both.settle();
         both.set_gate(gate::state::failed);
         both.run(choices);
@@ -241,7 +241,7 @@ TEST_P(early_receive, does_not_hold_a_cancelled_send_that_it_could_not_take) {
         auto instead = bench::pattern(block, 2);
         both.receive_gated();
         both.send_and_cancel(choices);
-        EXPECT_TRUE(both.a.talk.quiet()) << "the withdrawal is answered while the gate is closed";
+        EXPECT_TRUE(both.a.messages.quiet()) << "the withdrawal is answered while the gate is closed";
         const auto again = both.a.send(instead, 1);
         both.run(choices);
         both.set_gate(gate::state::open);
@@ -264,7 +264,7 @@ TEST_P(early_receive, that_had_no_memory_takes_another_message_whatever_its_stra
     both.a.settings.set("strategy", "mapped");
     both.a.settings.set("block", std::to_string(block));
     const auto again = bench::make(endpoints::make_host_endpoint(instead.data()),
-                                   endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), bytes,
+                                   endpoints::make_send_endpoint({both.a.messages, both.a.turns}, 0, 1, tag), bytes,
                                    nullptr);
     both.a.machine.submit(again);
     both.run(choices);

@@ -34,7 +34,7 @@ class fake_network {
         to.arrived.push_back(&which);
         to.match();
     }
-    /// What is said (not blocks) is changed by `how` on its way.
+    /// Headers (not blocks) are changed by `how` on its way.
     void tamper(std::function<void(std::vector<std::byte>&)> how) { m_tamper = std::move(how); }
     /// `from` says `bytes` to `to`, whatever its messenger thinks.
     void inject(int from, int to, std::vector<std::byte> bytes) {
@@ -67,7 +67,7 @@ class fake_network {
         where.over.emplace_back(found->done, comm::arrival{.error = broken()});
         where.receives.erase(found);
     }
-    /// Blocks (not what is said) that `rank` receives end with an error; the message is consumed.
+    /// Blocks (not headers) that `rank` receives end with an error; the message is consumed.
     void spoil_blocks(int rank) { at(rank).spoil = true; }
     static constexpr int error_class = 16;
     static constexpr int said_on = 100; // tag

@@ -130,8 +130,8 @@ void run_with(unsigned seed) {
     }
     both.network.tamper(nullptr);
     both.network.kill(1);
-    both.a.talk.rank_gone(1);
-    both.b.talk.rank_gone(0);
+    both.a.messages.rank_gone(1);
+    both.b.messages.rank_gone(0);
     // Receives from anybody wait for others.
     for (std::size_t i = 0; i < all.size(); ++i)
         (i % 4 < 2 ? both.a : both.b).machine.cancel(all[i], {status::cancelled, 0, 0, "by the test"});
@@ -163,10 +163,10 @@ struct spoken_for {
         by_strategy::where = home::ordinary;
         return true;
     }
-    /// What it has said to a rank that does not take it would be MPI's for ever.
+    /// A header to a rank that does not take it would be MPI's for ever.
     ~spoken_for() {
         network.kill(1);
-        rank.talk.rank_gone(1);
+        rank.messages.rank_gone(1);
         rank.settle();
     }
     bool is_set = go_by_messages(); // before the rank is made
@@ -257,7 +257,7 @@ TEST(wire, that_matches_nothing_of_the_protocol_is_told_and_left_out) {
         EXPECT_FALSE(received->complete());
         EXPECT_FALSE(sent->complete());
         test.network.kill(1);
-        test.rank.talk.rank_gone(1);
+        test.rank.messages.rank_gone(1);
         test.rank.settle();
     }
 }
@@ -278,10 +278,10 @@ TEST(wire, from_a_third_rank_does_not_speak_for_the_other_side) {
         EXPECT_FALSE(work->complete());
     }
     network.kill(1);
-    rank.talk.rank_gone(1);
+    rank.messages.rank_gone(1);
     rank.settle();
     EXPECT_TRUE(work->complete());
     network.kill(2);
-    rank.talk.rank_gone(2);
+    rank.messages.rank_gone(2);
     rank.settle();
 }

@@ -20,14 +20,14 @@ struct two_clocks {
         theirs.advance(time);
     }
     void say_to_them(std::chrono::nanoseconds takes) {
-        const auto said = here.now(), least = here.least_heard(1);
+        const auto said = here.now(), least = here.least_transit(1);
         pass(takes);
-        there.heard(0, said, least);
+        there.add(0, said, least);
     }
     void say_to_us(std::chrono::nanoseconds takes) {
-        const auto said = there.now(), least = there.least_heard(0);
+        const auto said = there.now(), least = there.least_transit(0);
         pass(takes);
-        here.heard(1, said, least);
+        here.add(1, said, least);
     }
     fake_clock ours, theirs;
     fake_recorder we{ours}, they{theirs};
@@ -58,7 +58,7 @@ TEST(peer_clocks, say_nothing_of_a_rank_that_was_heard_in_one_direction_only) {
     two_clocks two(1ms);
     for (int i = 0; i < 5; ++i) two.say_to_us(10us);
     EXPECT_TRUE(two.we.peers.empty());
-    two.here.heard(1, 0, 0); // from a rank that records nothing
+    two.here.add(1, 0, 0); // from a rank that records nothing
     EXPECT_TRUE(two.we.peers.empty());
 }
 

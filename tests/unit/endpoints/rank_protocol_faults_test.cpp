@@ -64,7 +64,7 @@ TEST_P(rank_protocol_faults, end_both_when_any_messages_are_refused) {
                         both.network.refuse_sends(rank, nth, nth + count);
                         message_under_way one(both);
                         both.run_on(choices);
-                        // Four blocks and a request; an acceptance. What is said of a window is repeated.
+                        // Four blocks and an RTS; a CTS. Headers about a window are repeated.
                         const bool hits = nth < (rank == 0 && !shares_windows() ? 5 : 1);
                         EXPECT_EQ(one.cause_is_told(), hits) << name_of(rank, nth, count);
                         one.expect_ends(choices, name_of(rank, nth, count));
@@ -96,15 +96,15 @@ TEST_P(rank_protocol_faults, end_both_when_any_receive_of_a_block_is_refused) {
                     SCOPED_TRACE(name_of(1, nth, count));
                     both.network.refuse_receives(1, nth, nth + count);
                     message_under_way one(both);
-                    // A listener that cannot be posted again ends what is heard, not what is under way.
+                    // A listener that cannot be posted again ends what is received, not what is under way.
                     both.run_on(choices);
                     EXPECT_LE(status_of(one.send), status::complete);
                     EXPECT_LE(status_of(one.receive), status::complete);
                     const auto moved = one.receive->report().bytes_moved[0];
                     EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
                                            one.got.begin()));
-                    EXPECT_FALSE(both.a.talk.busy());
-                    EXPECT_FALSE(both.b.talk.busy());
+                    EXPECT_FALSE(both.a.messages.busy());
+                    EXPECT_FALSE(both.b.messages.busy());
                 },
                 300);
 }
@@ -167,8 +167,8 @@ TEST_P(rank_protocol_faults, end_what_waits_for_answers_when_a_rank_hears_no_mor
                     const auto moved = one.receive->report().bytes_moved[0];
                     EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
                                            one.got.begin()));
-                    EXPECT_FALSE(both.a.talk.busy()) << when;
-                    EXPECT_FALSE(both.b.talk.busy()) << when;
+                    EXPECT_FALSE(both.a.messages.busy()) << when;
+                    EXPECT_FALSE(both.b.messages.busy()) << when;
                 },
                 500);
 }
@@ -179,9 +179,9 @@ TEST_P(rank_protocol_faults, fail_what_comes_after_a_rank_hears_no_more_on_both_
     chooser choices;
     both.run(choices);
     both.network.break_receive(1, highest_tag);
-    for (auto* const rank : {&both.b, &both.a}) rank->talk.poll(rank->clock.now());
+    for (auto* const rank : {&both.b, &both.a}) rank->messages.poll(rank->clock.now());
     both.network.deliver(0);
-    both.a.talk.poll(both.a.clock.now());
+    both.a.messages.poll(both.a.clock.now());
     auto sent = bench::pattern(14), got = std::vector<std::byte>(14);
     const auto all = {both.a.send(sent, 1), both.a.receive(got, 1), both.b.send(sent, 0), both.b.receive(got, 0),
                       both.b.receive(got, endpoints::any_source)};
@@ -190,8 +190,8 @@ TEST_P(rank_protocol_faults, fail_what_comes_after_a_rank_hears_no_more_on_both_
         EXPECT_EQ(status_of(each), status::peer_failed);
         EXPECT_NE(each->report().error.message.find("hear"), std::string::npos) << each->report().error.message;
     }
-    EXPECT_FALSE(both.a.talk.busy());
-    EXPECT_FALSE(both.b.talk.busy());
+    EXPECT_FALSE(both.a.messages.busy());
+    EXPECT_FALSE(both.b.messages.busy());
 }
 
 TEST_P(rank_protocol_faults, leave_no_announcement_that_a_deaf_rank_could_take) {
@@ -203,7 +203,7 @@ TEST_P(rank_protocol_faults, leave_no_announcement_that_a_deaf_rank_could_take) 
     const auto announced = both.a.send(large, 1);
     both.run_on(choices);
     both.network.refuse_receives(1, 0, 1000);
-    const auto second = both.a.send(small, 1, tag + 1); // the listener that hears it cannot be posted again
+    const auto second = both.a.send(small, 1, tag + 1); // the listener that gets it cannot be posted again
     both.run_on(choices);
     both.network.refuse_receives(1, 0, 0);
     EXPECT_EQ(status_of(announced), status::peer_failed);

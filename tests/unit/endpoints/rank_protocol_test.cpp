@@ -87,8 +87,9 @@ TEST_P(rank_protocol, carries_small_messages_into_host_memory) {
     both.a.settings.set("eager", "64");
     both.a.settings.set("block", "64");
     auto sent = bench::pattern(10), got = std::vector<std::byte>(10);
-    const auto receive = bench::make(endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
-                                     endpoints::make_host_endpoint(got.data()), 10, nullptr);
+    const auto receive = bench::make(
+        endpoints::make_receive_endpoint({both.b.messages, both.b.turns}, 0, 0, tag, nullptr),
+        endpoints::make_host_endpoint(got.data()), 10, nullptr);
     both.b.machine.submit(receive);
     const auto send = both.a.send(sent, 1);
     chooser choices;
@@ -212,7 +213,7 @@ TEST_P(rank_protocol, keeps_the_order_of_open_sends_with_different_tags) {
     fake_endpoint::life life;
     both.a.machine.submit(
         bench::make(std::make_unique<fake_endpoint>(slow, small, endpoint_traits{.kind = medium::device}, life),
-                    endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, 1), small.size(), nullptr));
+                    endpoints::make_send_endpoint({both.a.messages, both.a.turns}, 0, 1, 1), small.size(), nullptr));
     both.a.send(large, 1, 2);
     const auto first = both.b.receive(got, 0, endpoints::any_tag),
                second = both.b.receive(got_too, 0, endpoints::any_tag);
@@ -238,7 +239,7 @@ TEST_P(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
     const auto all = {both.a.send(small, 1), both.a.send(none, 1), both.a.send(large, 1)};
     both.settle();
     for (const auto& each : all) EXPECT_EQ(status_of(each), status::running);
-    both.a.talk.rank_gone(1);
+    both.a.messages.rank_gone(1);
     both.settle();
     for (const auto& each : all) EXPECT_EQ(status_of(each), status::peer_failed);
     both.network.forget_undelivered();

@@ -75,11 +75,11 @@ class immediate_port final : public comm::port {
 };
 
 struct small_rank {
-    explicit small_rank(comm::port& port) : talk(settings, port) { machine.add(talk); }
+    explicit small_rank(comm::port& port) : messages(settings, port) { machine.add(messages); }
     fake_clock clock;
     options settings;
     engine machine{settings, clock, 1};
-    endpoints::messenger talk;
+    endpoints::messenger messages;
     ordered_gate turns;
     std::vector<std::byte> word = std::vector<std::byte>(8);
 };
@@ -91,14 +91,14 @@ TEST(small_messages, cost_one_call_of_mpi_at_each_end_and_no_allocation) {
     at_a.join(at_b);
     at_b.join(at_a);
     small_rank a(at_a), b(at_b);
-    a.machine.call([&] { a.talk.listen(0); });
-    b.machine.call([&] { b.talk.listen(0); });
+    a.machine.call([&] { a.messages.listen(0); });
+    b.machine.call([&] { b.messages.listen(0); });
     std::size_t allocated = 0;
     int calls = 0;
     for (int i = 0; i < 20; ++i) {
         const auto sent = bench::make(std::make_unique<instant_memory>(a.word, -1),
-                                      endpoints::make_send_endpoint({a.talk, a.turns}, 0, 1, tag), 8, nullptr);
-        const auto received = bench::make(endpoints::make_receive_endpoint({b.talk, b.turns}, 0, 0, tag, nullptr),
+                                      endpoints::make_send_endpoint({a.messages, a.turns}, 0, 1, tag), 8, nullptr);
+        const auto received = bench::make(endpoints::make_receive_endpoint({b.messages, b.turns}, 0, 0, tag, nullptr),
                                           std::make_unique<instant_memory>(b.word, -1), 8, nullptr);
         const auto before = allocations();
         b.machine.submit(received);

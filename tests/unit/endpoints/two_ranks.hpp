@@ -150,26 +150,26 @@ class by_strategy : public ::testing::TestWithParam<way_of_blocks> {
 
 struct one_rank {
     one_rank(fake_network& network, int number, std::uint64_t node = 1)
-        : talk(settings, network.port(number), by_strategy::find_segment, node, &windows) {
+        : messages(settings, network.port(number), by_strategy::find_segment, node, &windows) {
         settings.set("strategy", by_strategy::name);
         settings.set("block", "4");
         settings.set("depth", "2");
         settings.set("eager", "0");
-        machine.add(talk);
+        machine.add(messages);
         if (!by_strategy::on_device()) return;
         windows.use(bridge::make_host_bridge());
         window = std::make_shared<windowed_device>(windows, settings, clock);
-        talk.devices().use(std::make_unique<comm::node_post>(key, number), number);
+        messages.devices().use(std::make_unique<comm::node_post>(key, number), number);
     }
     /// `other` opens this rank's window.
     void show_window(int number, one_rank& other, int others_number) {
         if (!window) return;
-        talk.devices().know(others_number, other.key);
-        talk.devices().comes_from(others_number, {});
-        talk.devices().offer(others_number, window->memory->first());
-        other.talk.devices().look();
-        other.talk.devices().show_filler({}, number);
-        talk.devices().look();
+        messages.devices().know(others_number, other.key);
+        messages.devices().comes_from(others_number, {});
+        messages.devices().offer(others_number, window->memory->first());
+        other.messages.devices().look();
+        other.messages.devices().show_filler({}, number);
+        messages.devices().look();
     }
     void settle() {
         while (machine.step()) {}
@@ -180,21 +180,21 @@ struct one_rank {
     bridge::windows windows{settings};
     std::shared_ptr<windowed_device> window;
     const comm::socket_key key = comm::socket_key::make();
-    endpoints::messenger talk;
+    endpoints::messenger messages;
     ordered_gate turns;
     std::vector<int> order;
 
     std::shared_ptr<command> send(std::vector<std::byte>& bytes, int to, int with_tag = tag, int failing = -1,
                                   std::vector<std::unique_ptr<gate>> gates = {}) {
         auto work = bench::make(std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where),
-                                endpoints::make_send_endpoint({talk, turns}, 0, to, with_tag), bytes.size(), nullptr,
-                                std::move(gates));
+                                endpoints::make_send_endpoint({messages, turns}, 0, to, with_tag), bytes.size(),
+                                nullptr, std::move(gates));
         machine.submit(work);
         return work;
     }
     std::shared_ptr<command> receive(std::vector<std::byte>& bytes, int from, int with_tag = tag, int failing = -1,
                                      std::vector<std::unique_ptr<gate>> gates = {}) {
-        auto work = bench::make(endpoints::make_receive_endpoint({talk, turns}, 0, from, with_tag, nullptr),
+        auto work = bench::make(endpoints::make_receive_endpoint({messages, turns}, 0, from, with_tag, nullptr),
                                 std::make_unique<instant_memory>(bytes, failing, window, by_strategy::where),
                                 bytes.size(), nullptr, std::move(gates));
         machine.submit(work);
@@ -239,8 +239,8 @@ struct two_ranks {
     /// Nothing is left over: no exchange, no block receive, no message that nobody takes.
     void expect_quiet(const std::string& when = "") {
         SCOPED_TRACE(when);
-        EXPECT_FALSE(a.talk.busy());
-        EXPECT_FALSE(b.talk.busy());
+        EXPECT_FALSE(a.messages.busy());
+        EXPECT_FALSE(b.messages.busy());
         for (int rank = 0; rank < 2; ++rank) {
             EXPECT_LE(network.open_receives(rank), 4u); // the listeners
             EXPECT_EQ(network.unexpected(rank), 0u);

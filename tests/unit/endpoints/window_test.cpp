@@ -142,8 +142,8 @@ TEST_P(window, is_for_peers_of_this_node_whose_last_message_was_of_a_device) {
     for (const bool same_node : {true, false}) {
         chooser choices;
         two_ranks both{.node_of_b = same_node ? 1U : 2U};
-        const auto sends = [&] { return near(both.a.talk.peers().near_receiver(0, 1)); };
-        const auto receives = [&](int from) { return near(both.b.talk.peers().near_sender(0, from)); };
+        const auto sends = [&] { return near(both.a.messages.peers().near_receiver(0, 1)); };
+        const auto receives = [&](int from) { return near(both.b.messages.peers().near_sender(0, from)); };
         EXPECT_FALSE(sends() || receives(0) || receives(endpoints::any_source)) << "nothing is known yet";
         EXPECT_TRUE(exchange(both, choices));
         EXPECT_EQ(sends(), same_node);
@@ -152,11 +152,11 @@ TEST_P(window, is_for_peers_of_this_node_whose_last_message_was_of_a_device) {
         // From host memory to host memory.
         auto out = bench::pattern(14, 3), in = std::vector<std::byte>(14);
         const auto received = bench::make(
-            endpoints::make_receive_endpoint({both.b.talk, both.b.turns}, 0, 0, tag, nullptr),
+            endpoints::make_receive_endpoint({both.b.messages, both.b.turns}, 0, 0, tag, nullptr),
             endpoints::make_host_endpoint(in.data()), in.size(), nullptr);
         const auto sent = bench::make(endpoints::make_host_endpoint(out.data()),
-                                      endpoints::make_send_endpoint({both.a.talk, both.a.turns}, 0, 1, tag), out.size(),
-                                      nullptr);
+                                      endpoints::make_send_endpoint({both.a.messages, both.a.turns}, 0, 1, tag),
+                                      out.size(), nullptr);
         both.b.machine.submit(received);
         both.a.machine.submit(sent);
         both.run(choices);
@@ -173,9 +173,9 @@ TEST_P(window, is_not_planned_for_a_while_where_memory_cannot_be_shared) {
     chooser choices;
     two_ranks both;
     EXPECT_TRUE(exchange(both, choices));
-    EXPECT_FALSE(near(both.b.talk.peers().near_sender(0, endpoints::any_source)));
+    EXPECT_FALSE(near(both.b.messages.peers().near_sender(0, endpoints::any_source)));
     unsigned without = 0;
-    while (!near(both.a.talk.peers().near_receiver(0, 1)) && without < 100) ++without;
+    while (!near(both.a.messages.peers().near_receiver(0, 1)) && without < 100) ++without;
     EXPECT_EQ(without, 16U);
     both.expect_quiet();
 }
@@ -204,12 +204,12 @@ TEST_P(window, memory_of_a_sender_that_is_gone_is_not_used_again) {
     both.network.deliver(0); // the request
     both.settle();
     both.network.kill(0);
-    both.b.talk.rank_gone(0);
+    both.b.messages.rank_gone(0);
     both.settle();
     EXPECT_EQ(status_of(receive), status::peer_failed);
     EXPECT_EQ(both.b.machine.staging().held_bytes(), 0u);
     EXPECT_EQ(both.b.machine.staging().cached_bytes(), 0u) << "a dead process may still be copying into it";
-    both.a.talk.rank_gone(1);
+    both.a.messages.rank_gone(1);
     both.settle();
     EXPECT_EQ(status_of(send), status::peer_failed);
     both.network.forget_undelivered();
@@ -239,8 +239,8 @@ class device_window : public by_strategy {
     }
     /// As it is before the first message.
     void forget() {
-        both->a.talk.devices().forget(1);
-        both->b.talk.devices().forget(0);
+        both->a.messages.devices().forget(1);
+        both->b.messages.devices().forget(0);
     }
     /// Of two devices, the second called {1}, both open at a.
     std::vector<std::shared_ptr<windowed_device>> windows_of_b() {
@@ -347,7 +347,7 @@ TEST_P(device_window, that_the_senders_device_does_not_reach_is_left_to_others) 
 
 TEST_P(device_window, that_no_device_of_the_sender_reaches_is_planned_for_a_few_messages_only) {
     forget();
-    const auto& devices = both->b.talk.devices();
+    const auto& devices = both->b.messages.devices();
     const bridge::device_uuid missed{1};
     both->b.window = std::make_shared<windowed_device>(both->b.windows, both->b.settings, both->b.clock, missed);
     both->a.windows.use(std::make_unique<bridge_that_misses>(missed));
@@ -397,7 +397,7 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
     for (int i = 0; i < 2; ++i) (void)strategy_of_a_message(10);
     EXPECT_EQ(strategy_of_a_message(10), "device-window");
     const auto rank_of_b = 1;
-    EXPECT_TRUE(both->a.talk.devices().find_device(rank_of_b, any_device).has_value());
+    EXPECT_TRUE(both->a.messages.devices().find_device(rank_of_b, any_device).has_value());
     const std::weak_ptr<arrivals> gone = both->b.window->memory;
     both->b.window = nullptr;
     EXPECT_TRUE(gone.expired());
@@ -408,7 +408,7 @@ TEST_P(device_window, that_is_gone_is_retired_at_the_other_rank) {
             rank->settle();
         }
     EXPECT_EQ(both->network.deliverable(), 0u);
-    EXPECT_FALSE(both->a.talk.devices().find_device(rank_of_b, any_device).has_value());
+    EXPECT_FALSE(both->a.messages.devices().find_device(rank_of_b, any_device).has_value());
     EXPECT_EQ(strategy_of_a_message(10), "pipelined");
 }
 
