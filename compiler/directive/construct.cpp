@@ -137,15 +137,73 @@ const Expr* tree_of(const found_directive& of, const expression& wanted) {
     return of.call->getArg(static_cast<unsigned>(wanted.argument) + 1);
 }
 
+namespace {
+
+struct member_variable {
+    const VarDecl* structure;
+    std::string written;
+    const VarDecl* made;
+};
+std::vector<member_variable> member_variables;
+
+const member_variable* find_member(const VarDecl* made) {
+    const auto found = std::find_if(member_variables.begin(), member_variables.end(),
+                                    [&](const auto& each) { return each.made == made; });
+    return found == member_variables.end() ? nullptr : &*found;
+}
+
+} // namespace
+
+const VarDecl* member_pointer(const Expr* expression) {
+    const auto* member = dyn_cast<MemberExpr>(expression->IgnoreParenCasts());
+    if (!member || !member->getType()->isPointerType()) return nullptr;
+    const auto pointee = member->getType()->getPointeeType();
+    if (pointee->isPointerType() || pointee->isArrayType() || pointee->isFunctionType()) return nullptr;
+    const Expr* base = member;
+    while (const auto* of = dyn_cast<MemberExpr>(base)) base = of->getBase()->IgnoreParenImpCasts();
+    const auto* reference = dyn_cast<DeclRefExpr>(base);
+    const auto* structure = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    if (!structure) return nullptr;
+    structure = structure->getCanonicalDecl();
+    auto& context = structure->getASTContext();
+    std::string written;
+    llvm::raw_string_ostream out(written);
+    member->printPretty(out, nullptr, context.getPrintingPolicy());
+    for (const auto& each : member_variables)
+        if (each.structure == structure && each.written == written) return each.made;
+    std::string name = "acc_member" + std::to_string(member_variables.size()) + "_" + written;
+    for (auto& each : name)
+        if (!std::isalnum(static_cast<unsigned char>(each))) each = '_';
+    auto* const made = VarDecl::Create(context, const_cast<DeclContext*>(structure->getDeclContext()),
+                                       member->getExprLoc(), member->getExprLoc(), &context.Idents.get(name),
+                                       member->getType().getUnqualifiedType(), nullptr, SC_None);
+    member_variables.push_back({structure, written, made});
+    return made;
+}
+
+const VarDecl* structure_of(const VarDecl* pointer) {
+    const auto* member = find_member(pointer);
+    return member ? member->structure : nullptr;
+}
+
+std::string written_name(const VarDecl* variable) {
+    const auto* member = find_member(variable);
+    return member ? member->written : variable->getNameAsString();
+}
+
+void forget_member_pointers() { member_variables.clear(); }
+
 const VarDecl* variable_of(const found_directive& of, const item& entry) {
     const auto* tree = tree_of(of, entry.base);
     if (!tree) return nullptr;
+    if (const auto* member = member_pointer(tree)) return member;
     const auto* reference = dyn_cast<DeclRefExpr>(tree->IgnoreParenImpCasts());
     return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
 }
 
 const VarDecl* root_of(const Expr* expression) {
     expression = expression->IgnoreParenCasts();
+    if (const auto* member = member_pointer(expression)) return member;
     if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) return dyn_cast<VarDecl>(reference->getDecl());
     if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) return root_of(subscript->getBase());
     if (const auto* member = dyn_cast<MemberExpr>(expression)) return root_of(member->getBase());

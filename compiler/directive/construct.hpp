@@ -48,7 +48,17 @@ found_directive directive_of(const unit& unit, const clang::Stmt* statement);
 
 /// Clang's tree of a clause's expression, without the parentheses that we put around it.
 const clang::Expr* tree_of(const found_directive& of, const expression& wanted);
-/// The variable that a clause's entry names, if it is a plain name.
+/// Stands for a pointer that is a member of a structure, as `s.a` and `s->in.a` are: the same one for each use, so that
+/// clauses and regions treat it as a variable. nullptr of other expressions, and of pointers to pointers and to arrays.
+const clang::VarDecl* member_pointer(const clang::Expr* expression);
+/// The variable at the beginning of what a member pointer stands for; nullptr of other variables.
+const clang::VarDecl* structure_of(const clang::VarDecl* pointer);
+/// As the program writes it.
+std::string written_name(const clang::VarDecl* variable);
+/// Call before each translation.
+void forget_member_pointers();
+
+/// The variable that a clause's entry names, if it is a plain name or a member pointer.
 const clang::VarDecl* variable_of(const found_directive& of, const item& entry);
 
 /// The variable through which an lvalue or a pointer is reached; nullptr where that is not known.

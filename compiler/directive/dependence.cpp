@@ -76,11 +76,12 @@ linear_form form_of(const unit& unit, const Expr* expression) {
 std::vector<const Expr*> subscripts_of(const Expr* expression) {
     std::vector<const Expr*> all;
     expression = expression->IgnoreParenCasts();
-    while (!isa<DeclRefExpr>(expression)) {
+    while (!isa<DeclRefExpr>(expression) && !member_pointer(expression)) {
         if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(expression)) {
             all.insert(all.begin(), subscript->getIdx());
             expression = subscript->getBase()->IgnoreParenImpCasts();
-            if (!isa<DeclRefExpr>(expression) && !expression->getType()->isArrayType()) return {};
+            if (!isa<DeclRefExpr>(expression) && !member_pointer(expression) && !expression->getType()->isArrayType())
+                return {};
         } else if (const auto* member = dyn_cast<MemberExpr>(expression); member && !member->isArrow()) {
             const auto* field = dyn_cast<FieldDecl>(member->getMemberDecl());
             if (!field || field->getParent()->isUnion()) return {};
@@ -137,6 +138,7 @@ const VarDecl* memory_of(const Expr* lvalue);
 const VarDecl* pointed_to(const Expr* value) {
     value = value->IgnoreParenCasts();
     if (value->getType()->isArrayType()) return memory_of(value);
+    if (const auto* member = member_pointer(value)) return member;
     if (const auto* reference = dyn_cast<DeclRefExpr>(value))
         return value->getType()->isPointerType() ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     if (const auto* unary = dyn_cast<UnaryOperator>(value))
@@ -342,7 +344,7 @@ class tester {
         for (const auto* each : m_loop.inner) collect_private(*each, of_inner);
         for (const auto& each : accesses)
             if (!each.memory && each.writes && !is_private(each.root) && !of_inner.contains(each.expression))
-                return "'" + each.root->getNameAsString() + "' is written by every iteration";
+                return "'" + written_name(each.root) + "' is written by every iteration";
         for (const auto& [variable, loops] : m_inner)
             if (!is_inside(variable) && !in_private(variable) && is_used_beside_its_loops(variable))
                 return "'" + variable->getNameAsString() + "' may have a value of another iteration";
@@ -358,7 +360,7 @@ class tester {
 
     /// Nothing if accesses to `root` of different iterations of `counted` never meet.
     std::string apart(const std::vector<access>& accesses, const VarDecl* root, const counted_loop& counted) {
-        const auto name = root->getNameAsString();
+        const auto name = written_name(root);
         std::vector<std::vector<const Expr*>> all;
         const VarDecl* way = nullptr; // one for all: the variable, or a pointer from outside of the loop
         for (const auto& each : accesses) {

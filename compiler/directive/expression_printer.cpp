@@ -196,6 +196,9 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* named = dyn_cast<DeclRefExpr>(expression)) return reference(named);
     if (const auto* element = dyn_cast<ArraySubscriptExpr>(expression)) return subscript(element);
     if (const auto* member = dyn_cast<MemberExpr>(expression)) {
+        if (const auto* pointer = member_pointer(member))
+            if (const auto found = std::as_const(*this).named(pointer); found != m_names.end())
+                return found->second.text;
         if (member->getType()->isPointerType())
             throw unsupported{location,
                               "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
@@ -255,6 +258,7 @@ std::string expression_printer::print(const Expr* expression) {
 }
 
 bool expression_printer::is_row(const Expr* lvalue) const {
+    if (member_pointer(lvalue)) return true;
     const auto* element = dyn_cast<ArraySubscriptExpr>(lvalue->IgnoreParenCasts());
     return element && element->getType()->isPointerType() && rows_variable(element->getBase());
 }

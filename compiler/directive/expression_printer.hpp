@@ -72,7 +72,7 @@ class expression_printer {
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
 
-    /// True if `lvalue` is a row pointer, which the device has as an offset.
+    /// True if `lvalue` is a pointer in the host's memory: a row's, which the device has as an offset, or a member.
     bool is_row(const clang::Expr* lvalue) const;
     /// The variable, if it is an array of pointers whose rows the kernel has.
     const clang::VarDecl* rows_variable(const clang::Expr* expression) const;

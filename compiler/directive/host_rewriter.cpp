@@ -209,7 +209,12 @@ void host_rewriter::compute(const found_directive& of) {
         }
     }
     report_loops(of, tree, region);
-    std::string code = "{\n" + clauses(of) + data_array(id, region.data), host;
+    std::string code = "{\n", host;
+    for (const auto& each : region.captures)
+        if (structure_of(each.variable))
+            code += "__typeof__(" + written_name(each.variable) + ") " + each.variable->getNameAsString() + " = " +
+                    written_name(each.variable) + ";\n";
+    code += clauses(of) + data_array(id, region.data);
     // A variable that the region sets first may have no value yet.
     code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic "
             "ignored \"-Wmaybe-uninitialized\"\n";
@@ -238,7 +243,7 @@ void host_rewriter::compute(const found_directive& of) {
             break;
         case role::buffer:
         case role::shared:
-            argument("BUFFER", address, "0", name, record, each.written && !each.rows());
+            argument("BUFFER", address, "0", written_name(each.variable), record, each.written && !each.rows());
             if (each.rows()) argument("ROWS", address, "0", name, record, each.written);
             break;
         case role::reduction:
@@ -498,7 +503,7 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
                                                           {role::shared, "device memory"},
                                                           {role::reduction, "reduction"},
                                                           {role::own, "private"}};
-        *m_report += "    " + each.variable->getNameAsString() + ": " + roles.at(each.how) +
+        *m_report += "    " + written_name(each.variable) + ": " + roles.at(each.how) +
                      (each.how == role::reduction ? " " + each.operation : "") + "\n";
     }
     for (const auto& each : region.data)

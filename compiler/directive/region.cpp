@@ -233,7 +233,7 @@ class analyser {
                                     clause.name == "reduction";
                 if (kind.empty() && !scoped) continue;
                 const auto* variable = variable_of(m_of, entry);
-                if (!variable) {
+                if (!variable || (scoped && structure_of(variable))) {
                     m_unit.error(entry.location, "not supported: '" + entry.base.text + "' in the clause '" +
                                                      clause.name + "' is no variable");
                     continue;
@@ -241,7 +241,7 @@ class analyser {
                 if (const auto* before = captured(variable);
                     before && !(clause.name == "reduction" && before->how == role::shared)) {
                     m_unit.error(entry.location,
-                                 "'" + variable->getNameAsString() + "' is in two clauses of this directive");
+                                 "'" + written_name(variable) + "' is in two clauses of this directive");
                     continue;
                 }
                 if (clause.name == "reduction" && loop_private &&
@@ -354,6 +354,12 @@ class analyser {
                 for (const auto& used : globals_of(call->getDirectCallee()))
                     if (m_unit.is_declared(used.variable) && m_used.insert(used.variable).second)
                         m_order.push_back(used.variable);
+            if (const auto* expression = dyn_cast<Expr>(each))
+                if (const auto* member = member_pointer(expression);
+                    member && !m_declared.contains(structure_of(member)) && !hidden.contains(structure_of(member))) {
+                    if (m_used.insert(member).second) m_order.push_back(member);
+                    return false;
+                }
             if (const auto* reference = dyn_cast<DeclRefExpr>(each))
                 if (const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
                     variable && !m_declared.contains(variable) && !hidden.contains(variable) &&
@@ -379,6 +385,15 @@ class analyser {
                 if (!each.memory) m_assigned.insert(each.root);
             }
         for (auto& each : m_region.captures) each.written = m_written.contains(each.variable);
+        // The host has read the pointer before.
+        for (const auto& each : accesses_in(m_of.body))
+            if (each.writes && each.root && (!each.memory || each.expression->getType()->isRecordType()))
+                for (const auto* used : m_used)
+                    if (const auto* structure = structure_of(used);
+                        structure && structure == each.root->getCanonicalDecl())
+                        m_unit.error(each.expression->getExprLoc(), "not supported: a region that changes '" +
+                                                                        written_name(each.root) + "' and uses '" +
+                                                                        written_name(used) + "'");
     }
 
     /// Of a loop inside that reduces the variable, if nothing else gives it a value.
@@ -464,7 +479,7 @@ class analyser {
 
     void not_given(const VarDecl* variable) {
         m_unit.error(m_of.directive->location,
-                     "'" + variable->getNameAsString() + "' is in no data clause, and 'default(none)' asks for one");
+                     "'" + written_name(variable) + "' is in no data clause, and 'default(none)' asks for one");
         m_unit.note(variable->getLocation(), "declared here");
     }
 

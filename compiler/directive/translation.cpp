@@ -31,6 +31,7 @@ class consumer final : public ASTConsumer {
     void HandleTranslationUnit(ASTContext& context) override {
         if (context.getDiagnostics().hasErrorOccurred()) return;
         unit unit{context, m_pragmas};
+        forget_member_pointers();
         for (const auto& each : m_pragmas)
             if (each.name == "declare" && !each.in_function)
                 declare(unit, each);

@@ -16,6 +16,7 @@ COMPILER = str(pathlib.Path(sys.argv.pop(1)).resolve())
 DECLARATIONS = """
 struct pair { int x, y; };
 struct block { int v[4]; };
+struct vectors { int *to, *from; };
 union shared { int a[100]; short b[200]; } both;
 int global[100];
 static int before(int i) { return global[i - 1]; }
@@ -64,9 +65,12 @@ SPREAD += [
     ("", "for (unsigned long i = 0; i < u; i++) for (unsigned long j = 0; j < u; j++) a[i * u + j] += 1;"),
 ]
 MEET = "iterations may meet at elements of 'a'"
+SPREAD.append(("struct vectors s = {a, b}, *p = &s;", "for (int i = 0; i < n; i++) p->to[i] = s.from[i] + p->to[i];"))
 WRAPS = "an unsigned subscript of 'a' may wrap around"
 KEPT = [
     ("", "for (int i = 1; i < n; i++) a[i] = a[i - 1];", MEET),
+    ("struct vectors s = {a, b};", "for (int i = 1; i < n; i++) s.to[i] = s.to[i - 1];", "iterations may meet at elements of 's.to'"),
+    ("struct vectors s = {a, b};", "for (int i = 1; i < n; i++) s.to[i] = *s.to;", "'s.to' is used other than by subscripts"),
     ("", "for (int i = n - 2; i >= 0; i += -1) a[i] = a[i + 1];", MEET),
     ("", "for (int i = 0; i < n; i++) a[i] = a[n - 1 - i];", MEET),
     ("", "for (int i = 0; i < n; i++) a[i + k] = a[i];", MEET),
