@@ -13,8 +13,8 @@ target_link_libraries(causeway_topology PRIVATE ${CAUSEWAY_HWLOC_LIBRARY})
 causeway_part(task_parts
   SOURCES tasks/address_map.cpp tasks/arena.cpp tasks/dependences.cpp tasks/distribution.cpp tasks/locality.cpp tasks/policy.cpp
           tasks/pool.cpp tasks/run_record.cpp tasks/worker.cpp
-          tasks/simulator/cost_model.cpp tasks/simulator/paper_programs.cpp tasks/simulator/record_file.cpp
-          tasks/simulator/report.cpp tasks/simulator/simulator.cpp
+          tasks/simulator/cost_model.cpp tasks/simulator/paper_programs.cpp tasks/simulator/probe.cpp
+          tasks/simulator/record_file.cpp tasks/simulator/report.cpp tasks/simulator/simulator.cpp
   USES causeway_topology)
 
 add_library(causeway_tasks SHARED tasks/c_api.cpp tasks/process.cpp tasks/simulator_api.cpp)

@@ -102,6 +102,33 @@ TEST(simulator, a_long_run_of_short_tasks_ends) {
     EXPECT_NEAR(run(what, model), 1e6, 1);
 }
 
+TEST(simulator, threads_that_sleep_are_woken_one_by_one) {
+    // Three of four sleep. The program's thread spawns four tasks, of which three wake somebody, and takes the fourth.
+    auto model = free_machine("node:1 core:4 pu:1");
+    model.spawn = 1e-6;
+    model.ring = 2e-6;
+    model.wake = 10e-6;
+    for (const auto* policy : {"work-stealing", "central", "locality"})
+        EXPECT_NEAR(run(independent(4, 1e-3), model, policy), 1e-3 + 16e-6, 1e-9) << policy; // 3 + 3 + 10, then its
+                                                                                             // task
+    // One works for a second, then four may start. Whoever has looked for work in vain for so long sleeps again.
+    auto what = independent(5, 1e-3);
+    what.tasks[0].its.seconds = 1;
+    for (auto& each : what.tasks) each.regions = {{4096, 8, access::in, false}};
+    what.tasks[0].regions[0].how = access::inout;
+    EXPECT_NEAR(run(what, model), 1 + 1e-3 + 17e-6, 1e-9); // 7 to spawn, 10 until the last starts
+    model.ring = model.wake = 0;
+    EXPECT_NEAR(run(what, model), 1 + 1e-3, 1e-9);
+}
+
+TEST(simulator, measures_the_machine_that_it_runs_on) {
+    const auto model = model_of("this");
+    EXPECT_GT(model.own_byte, 0);
+    EXPECT_GT(model.node_bandwidth, 0);
+    EXPECT_GT(model.spawn, 0);
+    EXPECT_EQ(model.wake > 0, model.machine.cores.size() > 1);
+}
+
 TEST(simulator, a_victim_cache_has_what_the_cores_evict) {
     // A task reads 1 MiB and then 1 MiB of something else; a task of another core then reads the first again.
     auto model = free_machine("node:1 core:2 pu:1");

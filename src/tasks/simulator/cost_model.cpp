@@ -5,7 +5,10 @@
 // by locality, not 8, where the paper has 14.
 #include "tasks/simulator/cost_model.hpp"
 
+#include "tasks/simulator/probe.hpp"
+
 #include <algorithm>
+#include <iterator>
 
 namespace causeway::tasks::simulator {
 
@@ -76,10 +79,28 @@ cost_model ordinary(topology::machine machine) {
 
 } // namespace
 
+double cost_model::bandwidth(double wanted) const {
+    const auto& all = measured_bandwidth;
+    const double cores = wanted * own_byte;
+    const auto after = std::find_if(all.begin(), all.end(), [&](const auto& each) { return each.first > cores; });
+    if (all.empty() || after == all.end()) return node_bandwidth;
+    if (after == all.begin()) return after->second; // one core at most
+    const auto before = std::prev(after);
+    const double part = (cores - before->first) / (after->first - before->first);
+    return before->second + part * (after->second - before->second);
+}
+
 cost_model model_of(const std::string& machine) {
     if (machine == "opteron48") return opteron();
     if (machine == "tilepro64") return tiles();
-    if (machine == "this") return ordinary(topology::this_machine());
+    if (machine == "this") {
+        static const auto measured = [] {
+            auto made = ordinary(topology::this_machine());
+            measure(made);
+            return made;
+        }();
+        return measured;
+    }
     return ordinary(topology::described_machine(machine));
 }
 

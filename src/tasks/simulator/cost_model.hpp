@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace causeway::tasks::simulator {
@@ -20,24 +21,31 @@ struct cost_model {
     double cached_byte = 0;         ///< one byte that the last-level cache has
     std::vector<double> factors;    ///< row-major by pairs of nodes: time of a remote byte over that of an own one
     double node_bandwidth = 0;      ///< bytes per second that all cores together get from one node's memory
-    double link_bandwidth = 0;      ///< into one node from all others, and out of it; 0: no limit
-    double spawn = 0, steal = 0;    ///< seconds to spawn a task, and to steal one
-    double patience = 20e-6;        ///< seconds after which thieves take spared tasks, as in the pool
+    /// Where it was measured: cores that stream at once, from one on in ascending order, and what they get together.
+    std::vector<std::pair<double, double>> measured_bandwidth;
+    double link_bandwidth = 0; ///< into one node from all others, and out of it; 0: no limit
+    double spawn = 0, steal = 0; ///< seconds to spawn a task, and to steal one
+    double ring = 0, wake = 0; ///< seconds to wake a thread that sleeps, and until it starts; 0: none sleeps
+    double awake = 150e-6; ///< seconds for which an idle worker looks for work before it sleeps
+    double patience = 20e-6; ///< seconds after which thieves take spared tasks, as in the pool
     std::uint64_t private_cache = 0; ///< bytes of each core's own cache, whose victims the last-level cache gets; 0
                                      ///< where that one has all
     bool shares_cache = true; ///< cores of a node have one last-level cache; else each core's is too small to keep
-              ///< regions
+                              ///< regions
     bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles
-    std::uint64_t unit = 4096;     ///< of distributions
+    std::uint64_t unit = 4096; ///< of distributions
 
     static constexpr double line_bytes = 64;
 
+    /// What one node's memory gives where cores would take `wanted` if each were alone.
+    [[nodiscard]] double bandwidth(double wanted) const;
     [[nodiscard]] double factor(std::size_t from, std::size_t to) const {
         return factors[from * machine.nodes.size() + to];
     }
 };
 
-/// The model of "opteron48", "tilepro64", "this" machine, an hwloc synthetic description, or an hwloc XML file.
+/// The model of "opteron48", "tilepro64", "this" machine (measured when it is first asked for), an hwloc synthetic
+/// description, or an hwloc XML file.
 [[nodiscard]] cost_model model_of(const std::string& machine);
 
 } // namespace causeway::tasks::simulator

@@ -64,13 +64,16 @@ class run {
         // The program's thread is worker 0: it spawns, then works.
         double spawned = 0;
         m_workers[0].busy_until = 0;
+        m_workers[0].idle_since = never;
         std::size_t next_root = 0;
         const auto spawn_until = [&](double time) {
+            if (next_root == m_roots.size()) return;
             for (; next_root < m_roots.size() && spawned <= time; ++next_root) {
                 let_go(m_roots[next_root], 0, false);
-                spawned += m_model.spawn;
+                spawned += m_model.spawn + seconds_of_rings();
             }
             m_workers[0].busy_until = next_root < m_roots.size() ? never : spawned;
+            m_workers[0].idle_since = m_workers[0].busy_until;
         };
         spawn_until(0);
         while (m_over < m_program.tasks.size()) {
@@ -116,6 +119,7 @@ class run {
         std::vector<std::pair<unsigned, double>> bytes; ///< of nodes, that the step needs
         double own_bytes = 0, remote_bytes = 0; ///< of the task
         double begin = 0, busy_until = 0, starving_since = never;
+        double idle_since = -never; ///< without a task and something to do
         unsigned spared_group = 0, spared_taken = 0; ///< starving since then, beside tasks of this group
         std::size_t next_victim = 0;
     };
@@ -185,6 +189,7 @@ class run {
         const auto group = m_policy.deal(asked);
         if (group == own_queue) {
             from.queue.push_back(task);
+            ring(from.group);
             return;
         }
         ++m_outcome.dealt;
@@ -195,7 +200,33 @@ class run {
         m_backlog[group] += load;
         auto& inbox = m_queues[group].inbox;
         inbox.emplace(is_child ? inbox.begin() : inbox.end(), task, load);
+        ring(group);
     }
+
+    bool is_asleep(const worker_state& self) const {
+        return m_model.wake > 0 && self.task == none && self.busy_until <= m_now && self.starving_since == never &&
+               self.idle_since + m_model.awake < m_now;
+    }
+
+    /// As pool::tell_of_work().
+    void ring(unsigned group) {
+        if (m_model.wake == 0) return;
+        const auto wake_one = [&](unsigned which) {
+            for (const auto each : m_queues[which].members) {
+                auto& self = m_workers[each];
+                if (!is_asleep(self)) continue;
+                self.busy_until = self.idle_since = m_now + m_model.wake;
+                ++m_rings;
+                return true;
+            }
+            return false;
+        };
+        if (wake_one(group)) return;
+        for (const auto& near : m_groups.victims[group])
+            if (wake_one(near.group)) return;
+    }
+    /// What the rings since the last call have taken.
+    double seconds_of_rings() { return static_cast<double>(std::exchange(m_rings, 0)) * m_model.ring; }
 
     std::uint32_t from_inbox(unsigned group) {
         auto& where = m_queues[group];
@@ -285,7 +316,7 @@ class run {
             std::shuffle(m_order.begin(), m_order.end(), m_random);
             for (const auto each : m_order) {
                 auto& self = m_workers[each];
-                if (self.task != none || self.busy_until > m_now) continue;
+                if (self.task != none || self.busy_until > m_now || is_asleep(self)) continue;
                 double delay = 0;
                 const auto task = find(self, delay);
                 if (task == none) continue;
@@ -326,11 +357,11 @@ class run {
         self.own_bytes = self.remote_bytes = 0;
         for (const auto& each : m_program.allocations)
             if (each.by == task) place(each, self.node);
-        begin_step(which, 0, delay);
         for (const auto child : m_children[task]) {
             ++m_tasks[task].children;
             let_go(child, which, true);
         }
+        begin_step(which, 0, delay + seconds_of_rings());
     }
 
     void begin_step(unsigned which, unsigned step, double delay) {
@@ -409,7 +440,7 @@ class run {
             if (self.task == none) continue;
             double seconds = self.compute;
             for (const auto& [node, bytes] : self.bytes) {
-                auto slower = over(m_node_load[node], m_model.node_bandwidth);
+                auto slower = over(m_node_load[node], m_model.bandwidth(m_node_load[node]));
                 if (node != self.node)
                     slower = std::max({slower, over(m_out_load[node], m_model.link_bandwidth),
                                        over(m_in_load[self.node], m_model.link_bandwidth)});
@@ -437,7 +468,9 @@ class run {
                 {task, which, self.begin, m_now, sum > 0 ? self.remote_bytes / sum : 0, its.ready, its.from, its.way});
         }
         m_tasks[task].ran = true;
+        self.idle_since = m_now;
         settle(task, which);
+        self.busy_until = self.idle_since = m_now + seconds_of_rings();
     }
 
     /// The task is over if it ran and its children are.
@@ -474,7 +507,7 @@ class run {
     std::vector<std::uint32_t> m_roots;
     std::deque<std::uint32_t> m_greedy;
     footprint m_footprint;
-    std::size_t m_next_place = 0, m_over = 0;
+    std::size_t m_next_place = 0, m_over = 0, m_rings = 0;
     double m_now = 0;
     outcome m_outcome;
 };
