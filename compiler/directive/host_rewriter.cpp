@@ -175,10 +175,7 @@ void host_rewriter::data(const found_directive& of) {
     std::vector<data_record> records;
     for (const auto& clause : of.directive->clauses) {
         const auto kind = data_kind(clause.name);
-        if (kind.empty()) {
-            if (clause.name == "attach") m_unit.error(clause.location, "not supported: 'attach'");
-            continue;
-        }
+        if (kind.empty()) continue;
         for (const auto& entry : clause.items) {
             if (const auto* variable = variable_of(of, entry))
                 m_visible.push_back(
@@ -440,8 +437,7 @@ void host_rewriter::declared_here(const found_directive& of) {
     std::vector<data_record> records;
     for (const auto& clause : of.directive->clauses) {
         const auto kind = data_kind(clause.name);
-        if (clause.name == "attach") m_unit.error(clause.location, "not supported: 'attach'");
-        if (kind.empty()) continue; // link: what is present is found anyway
+        if (kind.empty()) continue; // link, attach: what is present is found anyway
         for (const auto& entry : clause.items) {
             if (const auto* variable = variable_of(of, entry))
                 m_visible.push_back(

@@ -448,10 +448,11 @@ void acc_update_peer(void* to, int to_device, const void* from, int from_device,
     ROUTINE("acc_update_peer");
     between(to, to_device, from, from_device, bytes, synchronous_queue, false);
 }
-// Pointers in structures are followed by the program: regions of this compiler take none along.
-void acc_attach(void**) { fail("acc_attach", "not supported"); }
-void acc_attach_async(void**, int) { fail("acc_attach_async", "not supported"); }
-void acc_detach(void**) { fail("acc_detach", "not supported"); }
-void acc_detach_async(void**, int) { fail("acc_detach_async", "not supported"); }
-void acc_detach_finalize(void**) { fail("acc_detach_finalize", "not supported"); }
-void acc_detach_finalize_async(void**, int) { fail("acc_detach_finalize_async", "not supported"); }
+// A region looks up what the host's pointers point to when it begins, those in structures too: nothing has to be
+// attached.
+void acc_attach(void**) {}
+void acc_attach_async(void**, int) {}
+void acc_detach(void**) {}
+void acc_detach_async(void**, int) {}
+void acc_detach_finalize(void**) {}
+void acc_detach_finalize_async(void**, int) {}

@@ -66,12 +66,6 @@ ROUTINES = [
     ("acc_copyin(a, 16);\nacc_unmap_data(a);", r"acc_unmap_data: the memory was not mapped by acc_map_data\(\)"),
     ("acc_copyin(a, 16);\nacc_update_peer(a, 0, a, 1, 16);", "acc_update_peer: 'the range' is not present on device 1"),
     ("#pragma acc enter data copyin(a)\nsetrlimit(RLIMIT_AS, &(struct rlimit){0, 0});\nacc_deviceptr(a);", "acc_deviceptr: no addresses are left for 256 bytes of device memory"),
-    ("acc_attach((void **)&a);", "acc_attach: not supported"),
-    ("acc_attach_async((void **)&a, 1);", "acc_attach_async: not supported"),
-    ("acc_detach((void **)&a);", "acc_detach: not supported"),
-    ("acc_detach_async((void **)&a, 1);", "acc_detach_async: not supported"),
-    ("acc_detach_finalize((void **)&a);", "acc_detach_finalize: not supported"),
-    ("acc_detach_finalize_async((void **)&a, 1);", "acc_detach_finalize_async: not supported"),
 ]
 
 

@@ -95,11 +95,30 @@ static void exchanged(int n) {
     expect("members that were exchanged", everywhere.b, 1, 3);
 }
 
+/* As programs for other compilers have it. */
+static void attached(struct mesh* m, int n) {
+#pragma acc enter data copyin(m[0 : 1])
+#pragma acc enter data copyin(m->a[0 : n]) create(m -> b[0 : n])
+    acc_attach((void**)&m->a);
+#pragma acc enter data attach(m->b)
+#pragma acc parallel loop default(present)
+    for (int i = 0; i < m->n; i++) m->b[i] = m->a[i] * m->n;
+#pragma acc exit data detach(m->a)
+    acc_detach((void**)&m->b);
+#pragma acc data attach(m->a)
+    {
+#pragma acc exit data copyout(m->b[0 : n]) delete (m -> a[0 : n])
+    }
+#pragma acc exit data delete (m[0 : 1])
+    expect("attached members", m->b, N, 0);
+}
+
 int main(void) {
     struct inner far;
     struct mesh m = made(&far);
     in_clauses(N);
     through_pointers(&m, N);
+    attached(&m, N);
     everywhere = m;
     exchanged(N);
     freed(&m);
