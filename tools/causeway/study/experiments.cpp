@@ -215,7 +215,6 @@ class laboratory {
             }
             // A short look: the best few get a second. In units of the recorded launch: the machine is not as fast all
             // the time. What else it does only makes times longer.
-            const auto shortest = [](const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); };
             const auto all = is_long() ? json::array({request}) : json::array({json::object(), request});
             const auto answer = m_process.ask({{"time", all}, {"rounds", 15}, {"seconds", 0.05}, {"least", 0}},
                                               longest_request());
@@ -249,18 +248,23 @@ class laboratory {
         if (best && *best != own) try_one("size", "groups of " + shape_text(*best), {{"local", *best}});
     }
 
+    static double shortest(const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); }
+
     /// Of sizes that were looked at shortly: all once more, in turn.
     std::optional<shape> best_of(const std::vector<shape>& few) {
         if (few.size() < 2 || is_over()) return few.empty() ? std::nullopt : std::optional(few.front());
         json requests = json::array();
         for (const auto& each : few) requests.push_back({{"local", each}});
+        // One run of a long launch says little while other work shares the machine.
         const auto answer = m_process.ask(
-            {{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", is_long() ? 0 : 1}}, longest_request());
+            {{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", is_long() ? 2 : 1}}, longest_request());
         if (!answer.contains("times")) return few.front();
-        std::vector<double> medians;
-        for (const auto& each : answer.at("times"))
-            medians.push_back(summarize(each.at("whole").get<std::vector<double>>()).median);
-        return few[static_cast<std::size_t>(std::min_element(medians.begin(), medians.end()) - medians.begin())];
+        std::vector<double> typical;
+        for (const auto& each : answer.at("times")) {
+            const auto times = each.at("whole").get<std::vector<double>>();
+            typical.push_back(is_long() ? shortest(times) : summarize(times).median);
+        }
+        return few[static_cast<std::size_t>(std::min_element(typical.begin(), typical.end()) - typical.begin())];
     }
 
     /// How near the search came: what it found, and the best few of all, in turn.
@@ -278,7 +282,7 @@ class laboratory {
         told["found"] = found;
         if (*best == found)
             told["found_of_best"] = 1.;
-        else if (const auto times = time({{"local", *best}}, {{"local", found}}, 60, 2))
+        else if (const auto times = time({{"local", *best}}, {{"local", found}}, 60, 2, 9))
             told["found_of_best"] = compare(times->first, times->second).speedup;
     }
 
