@@ -269,6 +269,26 @@ TEST(no_symmetric_heap, gets_messages_of_an_earlier_one) {
     }
 }
 
+TEST(no_symmetric_heap, has_bytes_that_cannot_be_allocated) {
+    for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{4097}}) {
+        ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size), CL_SUCCESS)
+            << causeway_error_last_message();
+        auto* const memory = static_cast<unsigned char*>(causeway_symmetric_malloc(size));
+        ASSERT_NE(memory, nullptr) << causeway_error_last_message();
+        const unsigned char sent = 7;
+        unsigned char got = 0;
+        const int next = (world_rank() + 1) % world_size();
+        EXPECT_EQ(causeway_symmetric_put(memory + size - 1, &sent, 1, next), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_get(&got, memory + size - 1, 1, next), CL_SUCCESS);
+        EXPECT_EQ(got, sent);
+        EXPECT_EQ(causeway_symmetric_malloc(1), nullptr);
+        EXPECT_EQ(causeway_symmetric_free(memory), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_malloc(size), memory);
+        ASSERT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+    }
+}
+
 TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one) {
     const auto init = [](std::size_t size) {
         return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size);

@@ -11,21 +11,21 @@ namespace {
 
 constexpr auto least = offset_allocator::least_alignment;
 
-/// What an allocation takes of the heap: the next one begins at a multiple of the least alignment.
-constexpr std::size_t room_for(std::size_t bytes) {
-    return std::max<std::size_t>(1, (bytes + least - 1) / least) * least;
-}
-
 } // namespace
+
+std::size_t offset_allocator::room_for(std::size_t begin, std::size_t bytes) const {
+    return std::min(std::max<std::size_t>(1, (bytes + least - 1) / least) * least, m_bytes - begin);
+}
 
 std::optional<std::size_t> offset_allocator::take(std::size_t bytes, std::size_t alignment) {
     alignment = std::max(alignment, least);
     if (bytes > m_bytes) return {};
-    const auto size = room_for(bytes);
     for (auto each = m_free.begin(); each != m_free.end(); ++each) {
         const auto [first, free] = *each;
         const auto begin = (first + alignment - 1) / alignment * alignment, skipped = begin - first;
-        if (skipped > free || size > free - skipped) continue;
+        if (skipped >= free) continue;
+        const auto size = room_for(begin, bytes);
+        if (std::max(size, bytes) > free - skipped) continue;
         m_free.erase(each);
         if (skipped > 0) m_free.emplace(first, skipped);
         if (free - skipped > size) m_free.emplace(begin + size, free - skipped - size);
@@ -39,7 +39,7 @@ void offset_allocator::give(std::size_t offset) {
     const auto found = m_taken.find(offset);
     if (found == m_taken.end()) return;
     const auto first = found->first;
-    auto bytes = room_for(found->second);
+    auto bytes = room_for(first, found->second);
     m_taken.erase(found);
     auto next = m_free.lower_bound(first);
     if (next != m_free.end() && first + bytes == next->first) {

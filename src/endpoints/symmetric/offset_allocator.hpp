@@ -31,6 +31,9 @@ class offset_allocator {
     [[nodiscard]] std::size_t largest_free() const;
 
   private:
+    /// What an allocation at `begin` takes: the next one begins at a multiple of the least alignment.
+    [[nodiscard]] std::size_t room_for(std::size_t begin, std::size_t bytes) const;
+
     std::size_t m_bytes;
     std::map<std::size_t, std::size_t> m_free, m_taken; // offset, bytes; of the taken, those asked for
 };

@@ -19,6 +19,19 @@ TEST(offset_allocator, gives_all_of_it_and_gets_it_back) {
     EXPECT_EQ(all.largest_free(), 1024u);
 }
 
+TEST(offset_allocator, gives_bytes_at_the_end_that_fill_no_alignment) {
+    offset_allocator all(100);
+    EXPECT_EQ(all.take(64), 0u);
+    EXPECT_FALSE(all.take(37));
+    EXPECT_EQ(all.take(36), 64u);
+    all.give(0);
+    all.give(64);
+    EXPECT_EQ(all.take(100), 0u);
+    EXPECT_FALSE(all.take(1));
+    all.give(0);
+    EXPECT_EQ(all.largest_free(), 100u);
+}
+
 TEST(offset_allocator, finds_the_bytes_asked_for_and_no_more) {
     offset_allocator all(1024);
     ASSERT_EQ(all.take(100), 0u);
@@ -33,7 +46,7 @@ TEST(offset_allocator, finds_the_bytes_asked_for_and_no_more) {
 
 TEST(offset_allocator, never_gives_a_byte_twice) {
     std::mt19937 random(1);
-    offset_allocator all(std::size_t{1} << 16);
+    offset_allocator all((std::size_t{1} << 16) + 37);
     std::map<std::size_t, std::size_t> taken;
     for (int round = 0; round < 20000; ++round) {
         if (random() % 2 == 0 || taken.empty()) {
