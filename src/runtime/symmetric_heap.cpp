@@ -75,6 +75,15 @@ bool stands_in_for_cards() {
     return process_options()[option::bridge] == host;
 }
 
+/// Commands of the program may use the buffer after the end of the heap. What a driver does not tell the end of is kept
+/// for good.
+void keep_until_destroyed(cl_mem buffer, const std::shared_ptr<endpoints::heap>& memory) {
+    using kept = std::shared_ptr<endpoints::heap>;
+    auto given = std::make_unique<kept>(memory);
+    const auto let_go = [](cl_mem, void* data) { std::unique_ptr<kept>(static_cast<kept*>(data)).reset(); };
+    (void)clSetMemObjectDestructorCallback(buffer, let_go, given.release());
+}
+
 } // namespace
 
 void symmetric_heap::start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes) {
@@ -190,6 +199,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     require_all(ready);
     auto* const host_memory = members[own_pe].memory;
     m_heap = mpi.make_heap(m_group->rank(), heap_bytes, std::move(members), std::move(distant));
+    if (host_memory != nullptr) keep_until_destroyed(m_buffer.get(), m_heap);
     if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
 
     if (m_link) {

@@ -269,6 +269,27 @@ TEST(no_symmetric_heap, gets_messages_of_an_earlier_one) {
     }
 }
 
+TEST(no_symmetric_heap, is_needed_by_commands_that_still_use_its_buffer) {
+    ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 8192), CL_SUCCESS)
+        << causeway_error_last_message();
+    std::size_t offset = 0;
+    cl_mem heap = causeway_symmetric_buffer(causeway_symmetric_malloc(4096), &offset, nullptr);
+    ASSERT_NE(heap, nullptr) << causeway_error_last_message();
+    const queue on = make_queue(order::in_order);
+    const event gate = own().make_user_event();
+    cl_event first = gate.get();
+    const bytes written(4096, 5);
+    bytes seen(4096, 0);
+    ASSERT_EQ(clEnqueueWriteBuffer(on.get(), heap, CL_FALSE, offset, 4096, written.data(), 1, &first, nullptr),
+              CL_SUCCESS);
+    ASSERT_EQ(clEnqueueReadBuffer(on.get(), heap, CL_FALSE, offset, 4096, seen.data(), 0, nullptr, nullptr),
+              CL_SUCCESS);
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    ASSERT_EQ(clFinish(on.get()), CL_SUCCESS);
+    EXPECT_TRUE(same(seen, written));
+}
+
 TEST(no_symmetric_heap, has_bytes_that_cannot_be_allocated) {
     for (const std::size_t size : {std::size_t{1}, std::size_t{100}, std::size_t{4097}}) {
         ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size), CL_SUCCESS)
