@@ -288,7 +288,7 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_put(const std::shared_pt
     }
     std::unique_ptr<transfer::flow> sent;
     if (bytes != 0) {
-        request.tag = server->new_tag();
+        request.tag = server->new_tag(request.what);
         auto& process = mpi_runtime::instance();
         sent = std::make_unique<transfer::flow>(
             std::move(own),
@@ -305,7 +305,7 @@ std::vector<std::unique_ptr<transfer::flow>> make_asked_get(const std::shared_pt
                                                             in_order order) {
     auto request = request_for(heap_message::kind::get, where, bytes);
     if (bytes == 0) return one_flow(endpoints::make_empty_endpoint("get"), std::move(own), 0);
-    request.tag = server->new_tag();
+    request.tag = server->new_tag(request.what);
     auto& process = mpi_runtime::instance();
     auto received = std::make_unique<transfer::flow>(
         endpoints::make_receive_endpoint(process.ranks(), server->space(), where.pe, static_cast<int>(request.tag),

@@ -73,8 +73,11 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// freed: MPI may give it to the next one.
     void stop();
 
-    /// Any thread. The tag for the message with the bytes of one request.
-    [[nodiscard]] std::uint32_t new_tag() { return m_next_tag++ % most_tags + 2; }
+    /// Any thread. The tag for the message with the bytes of one request. Bytes of a put of that PE come here, too, as
+    /// those of a get from there do, and PEs count alike: puts have even tags, gets odd ones.
+    [[nodiscard]] std::uint32_t new_tag(heap_message::kind of) {
+        return 2 * (m_next_tag++ % most_tags) + (of == heap_message::kind::put ? 2 : 3);
+    }
 
     [[nodiscard]] int space() const { return m_space; }
     [[nodiscard]] const std::shared_ptr<endpoints::heap>& served() const { return m_heap; }
@@ -114,7 +117,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
   private:
     static constexpr int control_tag = 1;
-    static constexpr std::uint32_t most_tags = 1u << 14;
+    /// The messenger has all tags of an int: none comes again while its request is under way.
+    static constexpr std::uint32_t most_tags = 1u << 29;
 
     struct outgoing;
     /// An atomic in the device's memory, or the way of a kept word there or from there.

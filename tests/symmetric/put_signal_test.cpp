@@ -138,6 +138,43 @@ TEST_F(put_signal, goes_to_every_pe_and_comes_back_by_gets) {
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+TEST_F(put_signal, is_told_from_what_its_target_gets) {
+    NEEDS_RANKS(2);
+    constexpr std::size_t size = 64, count = 8;
+    auto* const put_to = allocate<unsigned char>(size * count);
+    auto* const got_from = allocate<unsigned char>(size * count);
+    const queue on = make_queue(order::out_of_order);
+    const buffer other = own().make_buffer(pattern(me, 1, size * count));
+    const auto kept = pattern(me, 2, size * count);
+    ASSERT_EQ(causeway_symmetric_put(got_from, kept.data(), kept.size(), me), CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+
+    // PE 1 puts while gets of PE 0 from there still wait for their list: what is sent to PE 0 is of the puts.
+    const event gate = own().make_user_event();
+    cl_event first = gate.get();
+    std::vector<event> moved(me < 2 ? count : 0);
+    for (std::size_t i = 0; me == 0 && i < count; ++i)
+        ASSERT_EQ(clEnqueueGet(on.get(), other.get(), CL_FALSE, size * i, size, got_from + size * i, 1, 1, &first,
+                               moved[i].out()),
+                  CL_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+    for (std::size_t i = 0; me == 1 && i < count; ++i)
+        ASSERT_EQ(clEnqueuePut(on.get(), other.get(), CL_FALSE, size * i, size, put_to + size * i, 0, 0, nullptr,
+                               moved[i].out()),
+                  CL_SUCCESS);
+    if (me == 1) {
+        for (const auto& each : moved) EXPECT_TRUE(completes(each));
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    ASSERT_EQ(clSetUserEventStatus(gate.get(), CL_COMPLETE), CL_SUCCESS);
+    if (me == 0) {
+        for (const auto& each : moved) EXPECT_TRUE(completes(each));
+        EXPECT_TRUE(same(contents(put_to, size * count), pattern(1, 1, size * count)));
+        EXPECT_TRUE(same(own().read(other.get(), 0, size * count), pattern(1, 2, size * count)));
+    }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(put_signal, may_come_from_the_heap_itself) {
     constexpr std::size_t size = 100000;
     auto* const two = allocate<unsigned char>(2 * size);
