@@ -122,11 +122,11 @@ void heap_server::take(int from, const heap_message& message) {
         });
         break;
     case heap_message::kind::write_back:
-        write_back(message.offset, message.bytes,
+        write_back({.offset = message.offset, .bytes = message.bytes},
                    [this, from, message](const failure& error) { answer(from, message, error); });
         break;
     case heap_message::kind::reload:
-        reload(message.offset, message.bytes, [this, from, message](const failure& error) {
+        reload({.offset = message.offset, .bytes = message.bytes}, [this, from, message](const failure& error) {
             changed(message.offset, message.bytes);
             answer(from, message, error);
         });
@@ -167,11 +167,25 @@ std::unique_ptr<transfer::endpoint> heap_server::device_part(const heap_message&
     return endpoints::make_box_endpoint(m_process.devices(), m_device, shape);
 }
 
-/// Where the bytes of a request lie in the heap, and what of it is between them.
-static std::size_t reach_of(const heap_message& message) {
-    if (message.is_box == 0) return message.bytes;
-    return (message.region[2] - 1) * message.slice_pitch + (message.region[1] - 1) * message.row_pitch +
-           message.region[0];
+static heap_extent extent_of(const heap_message& message) {
+    if (message.is_box == 0) return {.offset = message.offset, .bytes = message.bytes};
+    return {.offset = message.offset,
+            .bytes = (message.region[2] - 1) * message.slice_pitch + (message.region[1] - 1) * message.row_pitch +
+                     message.region[0],
+            .is_box = true,
+            .region = {message.region[0], message.region[1], message.region[2]},
+            .row_pitch = message.row_pitch,
+            .slice_pitch = message.slice_pitch};
+}
+
+bool heap_extent::has_part_of(std::size_t word_offset, std::size_t word_bytes) const {
+    for (std::size_t each = word_offset; each < word_offset + word_bytes; ++each) {
+        if (each < offset || each - offset >= bytes) continue;
+        if (!is_box) return true;
+        const auto in_slice = (each - offset) % slice_pitch;
+        if (in_slice / row_pitch < region[1] && in_slice % row_pitch < region[0]) return true;
+    }
+    return false;
 }
 
 void heap_server::serve_put(int from, const heap_message& message) {
@@ -190,10 +204,9 @@ void heap_server::serve_put(int from, const heap_message& message) {
         signal({});
         return;
     }
-    const auto reach = reach_of(message);
     m_serving[{from, message.number}] = {};
     overwrite(
-        message.offset, reach,
+        extent_of(message),
         [this, from, message](ended over) {
             serve(from, message,
                   endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
@@ -203,16 +216,16 @@ void heap_server::serve_put(int from, const heap_message& message) {
         signal);
 }
 
-void heap_server::overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then) {
+void heap_server::overwrite(const heap_extent& where, const std::function<void(ended)>& by, ended then) {
     // There may be a word of which only a part is changed.
-    write_back(offset, bytes, [this, offset, bytes, by, then = std::move(then)](const failure& error) {
+    write_back(where, [this, where, by, then = std::move(then)](const failure& error) {
         if (error) {
             then(error);
             return;
         }
-        by([this, offset, bytes, then](const failure& failed) {
-            reload(offset, bytes, [this, offset, bytes, then, failed](const failure& unread) {
-                if (!failed) changed(offset, bytes);
+        by([this, where, then](const failure& failed) {
+            reload(where, [this, where, then, failed](const failure& unread) {
+                if (!failed) changed(where.offset, where.bytes);
                 then(failed ? failed : unread);
             });
         });
@@ -222,7 +235,7 @@ void heap_server::overwrite(std::size_t offset, std::size_t bytes, const std::fu
 void heap_server::serve_get(int from, const heap_message& message) {
     m_serving[{from, message.number}] = {};
     // A failure is that of the device, which the get meets, too.
-    write_back(message.offset, reach_of(message), [this, from, message](const failure&) {
+    write_back(extent_of(message), [this, from, message](const failure&) {
         serve(from, message, device_part(message),
               endpoints::make_send_endpoint(mpi_runtime::instance().ranks(), m_space, from,
                                             static_cast<int>(message.tag)),
@@ -274,10 +287,11 @@ void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done
     }
     const bool is_kept_otherwise = m_words_kept.overlaps(what.offset, what.bytes) &&
                                    !m_words_kept.knows(what.offset, what.bytes);
-    if (is_kept_otherwise) write_back(what.offset, what.bytes, [](const failure&) {});
+    const heap_extent where{.offset = what.offset, .bytes = what.bytes};
+    if (is_kept_otherwise) write_back(where, [](const failure&) {});
     add_word_job(word_job::kind::atomic, what,
-                 [this, what, is_kept_otherwise, done = std::move(done)](const failure& error, std::uint64_t before) {
-                     if (is_kept_otherwise) reload(what.offset, what.bytes, [](const failure&) {});
+                 [this, where, is_kept_otherwise, done = std::move(done)](const failure& error, std::uint64_t before) {
+                     if (is_kept_otherwise) reload(where, [](const failure&) {});
                      done(error, before);
                  });
 }
@@ -293,35 +307,28 @@ bool heap_server::keep_word(std::size_t offset, std::size_t bytes, ended then) {
     return true;
 }
 
-void heap_server::write_back(std::size_t offset, std::size_t bytes, ended then) {
-    if (m_memory != nullptr || !m_words_kept.overlaps(offset, bytes)) {
+void heap_server::write_back(const heap_extent& where, ended then) {
+    add_word_jobs(word_job::kind::write_back, where, std::move(then));
+}
+
+void heap_server::reload(const heap_extent& where, ended then) {
+    add_word_jobs(word_job::kind::load, where, std::move(then));
+}
+
+/// Words between the rows of a box stay kept: others may change them meanwhile.
+void heap_server::add_word_jobs(word_job::kind is, const heap_extent& where, ended then) {
+    if (!keeps_words(where)) {
         then({});
         return;
     }
     // Several may have one end: the last job's.
     const auto first = std::make_shared<failure>();
-    m_words_kept.for_each(offset, bytes, [&](std::size_t word_offset, std::size_t word_bytes) {
-        add_word_job(word_job::kind::write_back, {.offset = word_offset, .bytes = word_bytes},
-                     [first](const failure& error, std::uint64_t) {
-                         if (error && !*first) *first = error;
-                     });
-    });
-    add_word_job(word_job::kind::none, {},
-                 [first, then = std::move(then)](const failure&, std::uint64_t) { then(*first); });
-}
-
-void heap_server::reload(std::size_t offset, std::size_t bytes, ended then) {
-    if (m_memory != nullptr || !m_words_kept.overlaps(offset, bytes)) {
-        then({});
-        return;
-    }
-    const auto first = std::make_shared<failure>();
-    m_words_kept.for_each(offset, bytes, [&](std::size_t word_offset, std::size_t word_bytes) {
-        m_words_kept.reload(word_offset, word_bytes);
-        add_word_job(word_job::kind::load, {.offset = word_offset, .bytes = word_bytes},
-                     [first](const failure& error, std::uint64_t) {
-                         if (error && !*first) *first = error;
-                     });
+    m_words_kept.for_each(where.offset, where.bytes, [&](std::size_t offset, std::size_t bytes) {
+        if (!where.has_part_of(offset, bytes)) return;
+        if (is == word_job::kind::load) m_words_kept.reload(offset, bytes);
+        add_word_job(is, {.offset = offset, .bytes = bytes}, [first](const failure& error, std::uint64_t) {
+            if (error && !*first) *first = error;
+        });
     });
     add_word_job(word_job::kind::none, {},
                  [first, then = std::move(then)](const failure&, std::uint64_t) { then(*first); });
@@ -459,9 +466,10 @@ void heap_server::bring(const endpoints::heap_location& from, std::size_t bytes,
     if (from.pe == m_heap->pe()) {
         // Kept until then by what is called.
         const auto kept = std::make_shared<std::unique_ptr<transfer::endpoint>>(std::move(target));
-        write_back(from.offset, bytes, [this, from, bytes, kept, then = std::move(then)](const failure&) {
-            submit(own_range(from.offset), std::move(*kept), bytes, then);
-        });
+        write_back({.offset = from.offset, .bytes = bytes},
+                   [this, from, bytes, kept, then = std::move(then)](const failure&) {
+                       submit(own_range(from.offset), std::move(*kept), bytes, then);
+                   });
     } else {
         submit(make_asked_get(shared_from_this(), std::move(target), from, bytes, in_order::no), std::move(then));
     }

@@ -55,6 +55,17 @@ struct heap_message {
 /// The failure of a command or request that the program, or its other half, has taken back.
 [[nodiscard]] inline failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
+/// Bytes of a heap that a request is about: a range, or rows of a box with what lies between them.
+struct heap_extent {
+    std::size_t offset = 0, bytes = 0; ///< to the end of the last row
+    bool is_box = false;
+    std::array<std::size_t, 3> region{};
+    std::size_t row_pitch = 0, slice_pitch = 0;
+
+    /// Whether a byte of the word belongs to it, and not to what lies between rows.
+    [[nodiscard]] bool has_part_of(std::size_t word_offset, std::size_t word_bytes) const;
+};
+
 /// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for
 /// new_tag().
 class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
@@ -98,10 +109,10 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     /// Calls `by` to write to a range of this heap, then `then`. Kept words of the range are first written back to the
     /// device's memory, and loaded again after.
-    void overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by, ended then);
+    void overwrite(const heap_extent& where, const std::function<void(ended)>& by, ended then);
     /// Whether words of the range are kept in the word table.
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const {
-        return m_memory == nullptr && m_words_kept.overlaps(offset, bytes);
+        return keeps_words({.offset = offset, .bytes = bytes});
     }
 
     /// Puts the word into the word table, then calls `then`. False, without a call, if the table has no room.
@@ -149,8 +160,13 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void answer(int to, const heap_message& request, const failure& error, std::uint64_t before = 0);
     /// Behind the words before it, as its result depends on them.
     void work_on_word(const endpoints::heap_atomic& what, answered done);
-    void write_back(std::size_t offset, std::size_t bytes, ended then);
-    void reload(std::size_t offset, std::size_t bytes, ended then);
+    void write_back(const heap_extent& where, ended then);
+    void reload(const heap_extent& where, ended then);
+    [[nodiscard]] bool keeps_words(const heap_extent& where) const {
+        return m_memory == nullptr && m_words_kept.overlaps(where.offset, where.bytes);
+    }
+    /// Adds a job for each kept word of `where`, then calls `then` with the first failure.
+    void add_word_jobs(word_job::kind is, const heap_extent& where, ended then);
     void add_word_job(word_job::kind is, const endpoints::heap_atomic& what, answered done);
     void begin_word();
     /// Begins the first job, and those behind it as long as they end at once.

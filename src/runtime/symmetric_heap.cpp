@@ -328,7 +328,7 @@ symmetric_heap::flows symmetric_heap::collective(endpoints::collective what, std
         }
         const auto to = target_offset + offset;
         server->overwrite(
-            to, part.bytes,
+            {.offset = to, .bytes = part.bytes},
             [server, link, part, to](heap_server::ended over) {
                 bring_by(server, link, {.pe = part.pe, .offset = part.offset}, part.bytes, server->own_range(to),
                          std::move(over));
@@ -354,7 +354,7 @@ void symmetric_heap::bring(const endpoints::heap_location& from, std::size_t byt
 void symmetric_heap::overwrite(std::size_t offset, std::size_t bytes, const std::function<void(ended)>& by,
                                ended then) const {
     if (m_server) {
-        m_server->overwrite(offset, bytes, by, std::move(then));
+        m_server->overwrite({.offset = offset, .bytes = bytes}, by, std::move(then));
     } else {
         by(std::move(then));
     }

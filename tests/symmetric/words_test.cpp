@@ -35,6 +35,31 @@ TEST_F(symmetric_words, count_what_all_pes_add) {
     EXPECT_EQ(sum, static_cast<unsigned>(rounds * all)); // its upper half untouched
 }
 
+TEST_F(symmetric_words, count_between_rows_that_others_put) {
+    constexpr std::size_t rows = 16;
+    constexpr std::uint64_t rounds = 100, adds = 8;
+    auto* const words = allocate<std::uint64_t>(2 * rows); // numbers, and behind each a counter
+    auto* const counter = words + 9;
+    ASSERT_EQ(causeway_symmetric_signal(counter, 1, CL_SIGNAL_ADD, 0), CL_SUCCESS); // a counter from now on
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    const queue on = make_queue(order::out_of_order);
+    const buffer numbers = own().make_buffer(pattern(0, 1, 8 * rows));
+    for (std::uint64_t round = 0; round < rounds; ++round) {
+        ASSERT_EQ(
+            clEnqueuePutStrided(on.get(), numbers.get(), CL_FALSE, 0, 8, words, 16, 8, rows, 0, 0, nullptr, nullptr),
+            CL_SUCCESS)
+            << causeway_error_last_message();
+        for (std::uint64_t i = 0; i < adds; ++i)
+            ASSERT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, counter, 0, 0, 0, nullptr), CL_SUCCESS);
+    }
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
+    std::uint64_t seen = 0;
+    ASSERT_EQ(causeway_symmetric_get(&seen, counter, sizeof seen, 0), CL_SUCCESS);
+    EXPECT_EQ(seen, static_cast<std::uint64_t>(all) * (rounds * adds + 1));
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(symmetric_words, give_each_pe_a_ticket_of_its_own) {
     auto* const word = allocate<std::uint32_t>(1);
     auto* const tickets = allocate<std::uint32_t>(static_cast<std::size_t>(all));
