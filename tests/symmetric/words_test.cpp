@@ -401,6 +401,23 @@ TEST_F(symmetric_words, say_who_calls_another_collective) {
         << causeway_error_last_message();
 }
 
+TEST_F(symmetric_words, are_waited_for_also_when_more_are_kept_than_there_is_room_for) {
+    constexpr std::size_t room = 512; // of the table that has the words of a device's own memory
+    auto* const many = allocate<std::uint64_t>(room);
+    auto* const one = allocate<std::uint64_t>(1);
+    for (std::size_t i = 0; i < room; ++i)
+        ASSERT_EQ(causeway_symmetric_signal(many + i, i, CL_SIGNAL_SET, me), CL_SUCCESS);
+    const queue on = make_queue(order::out_of_order);
+    event waited;
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, one, CL_COMPARE_EQ, 3, 0, nullptr, waited.out()), CL_SUCCESS);
+    ASSERT_EQ(causeway_symmetric_signal(one, 1, CL_SIGNAL_ADD, next), CL_SUCCESS);
+    // Now there is room.
+    ASSERT_EQ(causeway_symmetric_free(many), CL_SUCCESS);
+    for (int i = 0; i < 2; ++i) ASSERT_EQ(causeway_symmetric_signal(one, 1, CL_SIGNAL_ADD, next), CL_SUCCESS);
+    EXPECT_TRUE(completes(waited));
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(symmetric_words, end_waits_when_this_pe_leaves) {
     auto* const word = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
