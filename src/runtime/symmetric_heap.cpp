@@ -4,6 +4,7 @@
 
 #include "base/host.hpp"
 #include "cl/calls.hpp"
+#include "endpoints/file/page_cache.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/mpi_runtime.hpp"
@@ -12,6 +13,7 @@
 
 #include <causeway/symmetric.h>
 
+#include <sys/sysinfo.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -67,6 +69,14 @@ void check_device(cl_context context, cl_device_id device, std::size_t heap_byte
         throw transfer_error(CL_INVALID_BUFFER_SIZE, "a symmetric heap of " + bytes_text(heap_bytes) +
                                                          " is above the largest buffer of the device's driver, " +
                                                          bytes_text(largest));
+}
+
+/// Of this node, and of this process's cgroups.
+std::uint64_t available_memory() {
+    struct sysinfo node{};
+    const std::uint64_t swap = ::sysinfo(&node) == 0 ? std::uint64_t{node.freeswap} * node.mem_unit : 0,
+                        room = endpoints::find_cache_room();
+    return room + std::min(swap, UINT64_MAX - room);
 }
 
 /// With a bridge of host memory, heaps lie in windows as those of cards do.
@@ -143,8 +153,17 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         own.network = distant->address();
         has_host_memory = cl::facts_of(device).host_memory && !stands_in_for_cards();
         own.needs_server = !has_host_memory;
-        segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
-        own.segment = segment->address();
+    } catch (...) {
+        refuse(own, current_failure());
+    }
+    const auto wishes = m_group->all_gather(endpoints::heap_wish{
+        .node = own.machine, .bytes = has_host_memory ? heap_bytes : 0, .available = available_memory()});
+    try {
+        if (const auto lack = endpoints::shortage(wishes, own.machine)) throw transfer_error(lack);
+        if (own.code == 0) {
+            segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
+            own.segment = segment->address();
+        }
     } catch (...) {
         refuse(own, current_failure());
     }

@@ -21,6 +21,19 @@ void note(heap_control::arrival& where, const heap_control::arrival& what) {
 
 } // namespace
 
+failure shortage(const std::vector<heap_wish>& all, std::uint64_t node) {
+    std::uint64_t bytes = 0, available = UINT64_MAX;
+    for (const auto& each : all) {
+        if (each.node != node || each.bytes == 0) continue;
+        if (__builtin_add_overflow(bytes, each.bytes, &bytes)) bytes = UINT64_MAX;
+        available = std::min(available, each.available);
+    }
+    if (bytes <= available) return {};
+    return {status::out_of_host_memory, 0, 0,
+            "the PEs of this node ask for symmetric heaps of " + bytes_text(bytes) +
+                " in all, but it has no more than " + bytes_text(available) + " available"};
+}
+
 heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member> members,
            std::unique_ptr<comm::distant_watch> distant)
     : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)), m_distant(std::move(distant)) {}
