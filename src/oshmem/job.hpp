@@ -199,7 +199,7 @@ class job {
                                           std::size_t bytes, int pe, const char* call);
 
     /// Calls `holds()` until it is true. Ends the job, naming `call`, if a PE dies meanwhile, or if nobody can make it
-    /// true any more: PE `needed`, if given, has left, or all that have not left wait too.
+    /// true any more: PE `needed` has left, or all that have not left wait, too.
     template <class Holds> void wait(const char* call, Holds holds, int needed = nobody) {
         for (unsigned look = 0; look < looks_without_pause; ++look)
             if (holds()) return;

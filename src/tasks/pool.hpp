@@ -69,7 +69,7 @@ class pool {
 
     /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks that the group needs, if
     /// it has a slot or one is free. If only other tasks are ready, it gives its slot to another thread until the wait
-    /// is over: a task run on top of a wait could itself wait for what comes after that wait.
+    /// is over. Run on top of the wait, such a task could itself wait for what comes after it.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
