@@ -40,7 +40,7 @@ std::chrono::microseconds spin_time(const options& settings) {
     return std::chrono::microseconds(own_processors() >= 4 ? 2000 : 20);
 }
 
-/// Looking on by all workers is for machines where the engine spins freely.
+/// Looking on by all I/O threads is for machines where the engine spins freely.
 std::chrono::microseconds worker_patience(std::chrono::nanoseconds spin) {
     return std::chrono::microseconds(spin >= std::chrono::milliseconds(1) ? 50 : 0);
 }

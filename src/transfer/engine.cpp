@@ -167,7 +167,7 @@ std::optional<std::chrono::nanoseconds> engine::pause() const {
         longest = longest ? std::min(*longest, limit) : limit;
     };
     const auto idle = now - m_last_progress;
-    // Also steps of workers end soon, and being woken takes longer than most of them.
+    // Also steps of I/O threads end soon, and being woken takes longer than most of them.
     if ((polling || m_running > 0) && now < m_spin_until) return std::chrono::nanoseconds(0);
     if (polling) {
         auto cap = std::clamp<std::chrono::nanoseconds>(idle / share_of_long_wait, longest_sleep,

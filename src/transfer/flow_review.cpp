@@ -48,7 +48,7 @@ void flow_review::teach(tuner& pupil, bool was_alone) const {
     switch (source.kind) {
     case medium::device: learn(source, chosen->map_source ? operation::map_out : operation::copy_out, from); break;
     case medium::file:
-        // What the engine's thread reads by itself tells nothing of blocks that workers come for.
+        // What the engine's thread reads by itself tells nothing of blocks that I/O threads come for.
         if (!m_flow.m_read_at_once) learn(source, operation::read, from);
         break;
     case medium::rank: learn(source, shares ? operation::window : operation::receive, from); break;

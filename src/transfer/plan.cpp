@@ -20,7 +20,7 @@ constexpr std::size_t largest_piece = std::size_t{512} << 10;
 /// What suits by rules, and a strategy's own plan, is kept unless figures promise more: they are not that exact.
 constexpr double margin = 0.04;
 /// Smaller blocks cost more than they bring, whatever figures say: those of so few bytes of a file are of reads that no
-/// worker had to come for, and with smaller ones of messages ranks mostly talk to each other.
+/// I/O thread had to come for, and with smaller ones of messages ranks mostly talk to each other.
 constexpr std::size_t smallest_block = std::size_t{128} << 10, smallest_read = std::size_t{512} << 10,
                       smallest_message = std::size_t{256} << 10;
 constexpr std::size_t greatest_block = std::size_t{16} << 20;
@@ -111,7 +111,7 @@ plan planner::plan_that_suits(const route& way) const {
     auto result = chosen->make(way);
     if (m_options[option::block] != 0) result.block_bytes = m_options[option::block];
     if (m_options[option::depth] != 0) result.depth = static_cast<unsigned>(m_options[option::depth]);
-    // The workers are there from the first transfer on; later, the option can only leave some idle.
+    // The I/O threads are there from the first transfer on; later, the option can only leave some idle.
     const auto wanted = m_options[option::lanes];
     result.io_threads = wanted != 0 ? std::min(way.io_threads, static_cast<unsigned>(wanted)) : way.io_threads;
     return within_limits(result, way);
@@ -132,7 +132,7 @@ plan planner::within_limits(plan made, const route& way) const {
     made.io_threads = has_file ? std::min(io_threads, made.depth) : 1;
     made.piece_bytes = made.block_bytes;
     made.handed = made.io_threads;
-    // Where the option leaves workers idle, nothing may wait for them.
+    // Where the option leaves I/O threads idle, nothing may wait for them.
     if (io_threads < way.io_threads) return made;
     const auto wanted_pieces = io_threads + std::max(io_threads / 2, 1u);
     if (staged && way.source.kind == medium::file && !way.source.ordered) {
@@ -227,7 +227,7 @@ std::optional<planner::candidate> planner::best_of(const strategy& which, const 
     if (own.device_window) return best;
     // A single block has no neighbours; what maps for a message leaves the blocks to MPI.
     if (own.depth == 1 || (!has_file && (own.map_source || own.map_target))) return best;
-    // Workers share a block: what figures say of blocks that one reads does not hold.
+    // I/O threads share a block: what figures say of blocks that one reads does not hold.
     if (own.piece_bytes < own.block_bytes) return best;
 
     const auto try_plan = [&](std::size_t block, unsigned depth, unsigned io_threads) {

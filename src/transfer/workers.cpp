@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The worker threads: a fixed set for files, as many as needed for streams.
+// I/O threads, a fixed number, for files; waiting threads, as many as needed, for streams.
 #include "transfer/workers.hpp"
 
 #include "base/blocked_signals.hpp"
@@ -260,7 +260,7 @@ crew::job next_job(crew& team, crew::sleeper& self, bool leaves_when_idle) {
     }
 }
 
-/// How the system runs the thread that makes it: another one may start workers, bound to a processor or with a
+/// How the system runs the thread that makes it: another one may start I/O threads, bound to a processor or with a
 /// priority.
 class thread_habits {
   public:
@@ -389,7 +389,7 @@ class worker_threads final : public worker_pool, private progress_source {
     }
 
     void start_file_worker(const job_origin& from) {
-        // The workers that there are get to it.
+        // The I/O threads that there are get to it.
         if (m_threads.size() == m_io_threads + spare_threads) return;
         ++m_files->coming;
         try {

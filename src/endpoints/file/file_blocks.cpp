@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Small transfers at once, large ones by workers; what is too large for the page cache past it.
+// Small transfers at once, large ones by I/O threads; what is too large for the page cache past it.
 #include "endpoints/file/file_blocks.hpp"
 
 #include "endpoints/file/file_system.hpp"
@@ -128,7 +128,7 @@ template <class Block, class Move> outcome move_directly(const file_range& whole
 
 } // namespace
 
-/// A block whose pieces are read by several workers.
+/// A block whose pieces are read by several I/O threads.
 struct file_blocks::split_read {
     struct piece final : transfer::step_owner {
         explicit piece(split_read& of) : whole(of), work(*this) {}
@@ -177,8 +177,8 @@ struct file_blocks::split_read {
     step* done = nullptr;
 };
 
-/// The end of a transfer where closing a descriptor may wait for another machine: a worker does it, not the engine's
-/// thread.
+/// The end of a transfer where closing a descriptor may wait for another machine: an I/O thread does it, not the
+/// engine's thread.
 class file_blocks::slow_close final : transfer::step_owner {
   public:
     slow_close(file_blocks& of, step& told, descriptor own)

@@ -76,7 +76,7 @@ class stdio_endpoint : public transfer::endpoint, transfer::waiting_end {
     }
     /// Runs `job` where it may block.
     virtual void start(transfer::worker_pool::work job, step& done) = 0;
-    /// In a worker: brings stream and descriptor together before the first byte moves; its outcome is open()'s.
+    /// On an I/O thread: brings stream and descriptor together before the first byte moves; its outcome is open()'s.
     virtual outcome settle(std::size_t bytes) = 0;
 
   private:

@@ -28,8 +28,8 @@ class pipelined final : public strategy {
             result.depth = 2;
             result.block_bytes = round_block(way.bytes / 4, 256 << 10, 2 << 20);
         } else if (way.source.kind == medium::file && way.bytes > largest_in_small_copies) {
-            // Many workers share a block that they read, and a good number of them are under way. 3 us of a copy are
-            // not its bytes'; in smaller transfers, what fills and drains the pipeline counts more.
+            // Many I/O threads share a block that they read, and a good number of them are under way. 3 us of a copy
+            // are not its bytes'; in smaller transfers, what fills and drains the pipeline counts more.
             result.depth = 10;
         } else if (has_file) {
             result.depth = 16;

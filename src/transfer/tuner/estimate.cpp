@@ -39,7 +39,7 @@ std::optional<double> estimate::seconds(const plan& chosen, std::size_t bytes) c
     if (chosen.direct) return {};
     pipeline blocks;
     bool is_known = true;
-    // A device or a rank does what it is given one after the other; workers read and write side by side.
+    // A device or a rank does what it is given one after the other; I/O threads read and write side by side.
     const auto pass = [&](const figure& stage, unsigned at_once, bool in_turn = true) {
         is_known = is_known && stage.has_value();
         if (is_known) blocks.add(*stage, at_once, in_turn);
