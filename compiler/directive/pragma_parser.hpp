@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads `#pragma acc` lines and puts a call into the token stream for each, so that Clang parses the clauses'
-// expressions where they stand: `while (__acc_directive(id, …))` before a statement, `__acc_directive(id, …);` for
-// directives that stand alone.
+// Puts a call into the token stream for each `#pragma acc` line, so that Clang parses the clauses' expressions where
+// they stand. The call is `while (__acc_directive(id, …))` before a statement, `__acc_directive(id, …);` for a
+// directive without one.
 #pragma once
 #include "directive.hpp"
 

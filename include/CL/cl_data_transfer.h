@@ -106,9 +106,9 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem 
 
 /*
  * Writes `size` bytes of `buffer` from `offset` to `file_offset` of the descriptor `fd`, or with CL_TRANSFER_APPEND to
- * the end of its file; whether `fd` is in append mode does not matter. `fd` is duplicated, as above. Transfers that
- * append to one file do not mix their bytes; another program's may come to lie between their blocks. Refused with
- * CL_INVALID_VALUE: as above, and a descriptor that is not open for writing.
+ * the end of its file. `fd` may be in append mode or not. `fd` is duplicated, as above. Transfers that append to one
+ * file do not mix their bytes; another program's may come to lie between their blocks. Refused with CL_INVALID_VALUE:
+ * as above, and a descriptor that is not open for writing.
  */
 CAUSEWAY_API cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                               size_t size, int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
@@ -139,8 +139,8 @@ CAUSEWAY_API cl_int clCancelTransfer(cl_event event);
 /*
  * Calls `callback` once when the transfer is over, or soon if it is over already; `status` is CL_COMPLETE or why it
  * failed. This works with every driver, while clSetEventCallback may not report failures. Callbacks of all transfers
- * run one after the other in one thread of the library, and may call anything, blocking calls included; on Causeway's
- * platform over several ranks they run as those of clSetEventCallback do, on every rank. The event lives at least until
+ * run one after the other in one thread of the library, and may call anything, blocking calls included. On Causeway's
+ * platform over several ranks they run on every rank, as those of clSetEventCallback do. The event lives at least until
  * its callback returns. At exit, callbacks that are due are called before exit() goes on. CL_INVALID_EVENT for an event
  * that is no transfer's; CL_INVALID_VALUE for a null callback; CL_INVALID_OPERATION while the process ends.
  */

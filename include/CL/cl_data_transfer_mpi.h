@@ -56,9 +56,10 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffe
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
  * Takes the request over: it becomes MPI_REQUEST_NULL, which itself gives a complete event. A persistent request stays
- * the caller's: it must not be used until the event completes, and is inactive then. The library knows a request as
- * persistent if it is point-to-point and was made in a source file that includes this header, or, with MPI 4, if it was
- * started in one. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer), CL_INVALID_OPERATION (MPI not usable).
+ * the caller's: it must not be used until the event completes, and is inactive then. The library knows a point-to-point
+ * request as persistent if it was made in a source file that includes this header. With MPI 4 it also knows those of
+ * other kinds that were started in one. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer),
+ * CL_INVALID_OPERATION (MPI not usable).
  */
 CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret);
 

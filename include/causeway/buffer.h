@@ -14,9 +14,9 @@ extern "C" {
 
 /*
  * A buffer of `size` bytes for commands of `device`, which is one of the context's. Kernels, commands, sub-buffers,
- * retain and release work as with any buffer of clCreateBuffer. Where the vendor's other interfaces reach its memory
+ * retain and release work as with any buffer of clCreateBuffer. If the vendor's other interfaces reach its memory
  * (NVIDIA: CUDA and Vulkan), clEnqueuePeerCopyBuffer and the commands between ranks of one node move it over the link
- * in one step, without a copy on the device that would wait behind kernels. Elsewhere it is an ordinary buffer, and
+ * in one step. No copy on the device then waits behind kernels. Elsewhere it is an ordinary buffer, and
  * CAUSEWAY_EXPLAIN=1 says why. The option `window` does not limit it.
  *
  * `flags`: CL_MEM_READ_WRITE, CL_MEM_READ_ONLY, CL_MEM_WRITE_ONLY and CL_MEM_HOST_*; no CL_MEM_*_HOST_PTR. The first
@@ -27,8 +27,8 @@ extern "C" {
  * or copy ends the process; this library refuses its transfers with CL_INVALID_OPERATION. If it is an ordinary buffer,
  * every device may use it.
  *
- * A receive into such a buffer that failed because its sender died, or because MPI failed, leaves the range undefined
- * until that sender is gone: its device may still write there.
+ * If a receive into such a buffer fails because its sender died, or MPI failed, the range is undefined until that
+ * sender is gone: its device may still write there.
  *
  * Returns NULL with CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE (flags), or what clCreateBuffer returns for
  * the same arguments. errcode_ret may be NULL. Any thread.

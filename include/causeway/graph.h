@@ -83,8 +83,8 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph* graph,
 
 /*
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
- * descriptor `fd` from `file_offset` on, which must be able to seek, and whose position stays. The engine reads a few
- * tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when it returns. An
+ * descriptor `fd` from `file_offset` on. `fd` must be able to seek; its position does not change. The engine reads a
+ * few tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when it returns. An
  * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, as many as all nodes can take
  * together. The next run goes on at the position of a FILE, or begins again at `file_offset`. When
  * causeway_graph_execute() returns, the file is no longer read or written, and a FILE stands behind the last token that

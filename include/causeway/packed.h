@@ -25,11 +25,11 @@ enum causeway_packed_command {
 };
 
 /*
- * Calls the command with `count` words of 64 bits: its arguments in their order as far as the wait list, each in a word
- * of its own (handles and pointers as numbers), then the events of the wait list. Returns the handle of the command's
- * event, also of a blocking command that failed, whose status says why; or the negative code of a command that was
- * refused (causeway_error_last_message): CL_INVALID_VALUE also for an unknown command, too few words, or a word that
- * the argument's type cannot hold. Any thread, as the commands.
+ * Calls the command with `count` words of 64 bits: its arguments in order up to the wait list, one word each, then the
+ * events of the wait list. Handles and pointers are given as numbers. Returns the handle of the command's event; if a
+ * blocking command failed, the event's status says why. Returns the negative code of a command that was refused
+ * (causeway_error_last_message). CL_INVALID_VALUE also stands for an unknown command, too few words, or a word that the
+ * argument's type cannot hold. Any thread, as the commands.
  */
 CAUSEWAY_EXPORT int64_t causeway_enqueue_packed(int command, const int64_t* words, cl_uint count);
 

@@ -131,14 +131,14 @@ CAUSEWAY_EXPORT void* causeway_symmetric_align(size_t alignment, size_t bytes);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_free(void* address);
 
 /*
- * The heap's buffer, for kernels and for ordinary commands and transfers of this PE's context, and in `*offset` the
- * position of `address` there, which may be in the middle of an allocation. The buffer is not retained for the caller.
- * NULL for an address that is not allocated; errcode_ret may be NULL.
+ * Returns the heap's buffer, for kernels and for ordinary commands and transfers of this PE's context. `*offset` gets
+ * the position of `address` there, which may be in the middle of an allocation. The buffer is not retained for the
+ * caller. NULL for an address that is not allocated; errcode_ret may be NULL.
  */
 CAUSEWAY_EXPORT cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* errcode_ret);
 /*
- * The pointer at which this process can load and store what `address` names in the heap of PE `pe`; NULL where it
- * cannot, as in a device's own memory, or on another node.
+ * The pointer at which this process can load and store what `address` names in the heap of PE `pe`. NULL if it cannot:
+ * in a device's own memory, or on another node.
  */
 CAUSEWAY_EXPORT void* causeway_symmetric_pointer(const void* address, int pe);
 /* The inverse of causeway_symmetric_buffer, also for a sub-buffer of the heap's buffer. NULL for any other buffer, or

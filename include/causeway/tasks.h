@@ -140,8 +140,8 @@ CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, 
 /* Returns when all tasks of the group are over. Meanwhile the thread runs tasks that the group needs: its own, and
  * those of groups that these wait for or have on their stacks. If only other tasks are ready, it sleeps, and another
  * thread of the pool works instead. So tasks may wait for any other group, in whatever order they are run. One thread
- * at a time waits for a group. A task may wait for groups of other pools if the tasks there do not wait for its own
- * pool: a thread that sleeps in one pool keeps its worker slot in the other. CAUSEWAY_TASKS_FAILED if one threw,
+ * at a time waits for a group. A task may wait for groups of another pool if the tasks there do not wait for its own
+ * pool: a thread that sleeps there keeps its worker slot here. CAUSEWAY_TASKS_FAILED if one threw,
  * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 

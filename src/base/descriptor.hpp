@@ -6,9 +6,9 @@
 
 namespace causeway {
 
-/// Returns `number`, unless it is 0 to 2: then closes it and returns a copy above 2 that closes on exec. (A program
-/// that has closed its standard streams would print into the file that gets their number.) Returns a negative number as
-/// it is, with errno unchanged; -1, with errno, if the copy fails.
+/// Returns `number`, unless it is 0 to 2: then closes it and returns a copy above 2 that closes on exec, or -1, with
+/// errno, if the copy fails. (A program that has closed its standard streams would print into the file that gets their
+/// number.) Returns a negative number as it is, with errno unchanged.
 [[nodiscard]] int above_standard(int number);
 
 /// Closed with this object.

@@ -13,7 +13,7 @@
 namespace causeway {
 
 /// Copies past this processor's caches. A copy through them fetches each line of `to` from the cache of its last
-/// reader, who then fetches it back: 3 to 8 x slower if the two processors share no cache
+/// reader, which then fetches it back. If the two processors share no cache, that is 3 to 8 times slower
 /// (docs/decisions/0014-buffers-in-place.md). Call copied_all() before the reader is told.
 inline void streamed_copy(std::byte* to, const std::byte* from, std::size_t bytes) {
 #ifdef __SSE2__

@@ -87,9 +87,9 @@ struct device_limits {
     bool overlap = true;
 };
 
-/// Throws transfer_error with a sentence that names nodes and numbers if the graph cannot run: invalid_value where it
-/// makes no sense, invalid_operation where it would stop half-way, mem_object_allocation_failure where memory is short.
-/// `slack` is the number of buffers beyond those that overlap needs, for stages whose times vary.
+/// Throws transfer_error, with a text that names nodes and numbers, if the graph cannot run: invalid_value if it makes
+/// no sense, invalid_operation if it would deadlock, mem_object_allocation_failure if memory is short. `slack` is the
+/// number of buffers beyond those that overlap needs, for stages whose times vary.
 [[nodiscard]] pipeline compile(const description& described, const std::vector<device_limits>& devices,
                                std::size_t slack = 0);
 

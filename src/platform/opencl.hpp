@@ -23,8 +23,8 @@
 #ifndef CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #endif
-// Use only names that all releases of OpenCL's headers have: an image's parent is cl_image_desc::buffer, because
-// `mem_object` is in an unnamed union; an entry point's type is that of its slot in cl_icd_dispatch.
+// Use only names that all releases of OpenCL's headers have. An image's parent is cl_image_desc::buffer, because
+// `mem_object` is in an unnamed union. An entry point's type is that of its slot in cl_icd_dispatch.
 #include <CL/cl.h>
 #include <CL/cl_ext.h>
 #include <CL/cl_icd.h>

@@ -31,8 +31,9 @@ struct checked_queue {
 [[nodiscard]] checked_queue check_queue(cl_command_queue queue);
 
 /// The checks of a buffer, in the order of clEnqueueReadBuffer's errors (OpenCL 1.2, section 5.2.2). Call them in this
-/// order, with the wait list's check before the last. They throw for a buffer that is null or of another context, for a
-/// range beyond its end, and for an access that its CL_MEM_HOST_* flags or a linked buffer's device forbid.
+/// order, with the wait list's check before the last. They throw for a buffer that is null or of another context, and
+/// for a range beyond its end. They also throw for an access that its CL_MEM_HOST_* flags or a linked buffer's device
+/// forbid.
 [[nodiscard]] endpoints::buffer_location check_buffer(const checked_queue& queue, cl_mem buffer);
 void check_access(const endpoints::buffer_location& location, host_access access);
 void check_range(const endpoints::buffer_location& location, size_t offset, size_t bytes);

@@ -122,8 +122,9 @@ class pool {
     void help(task_group& group);
     /// As wait(), for a thread that has no slot in this pool.
     void visit(task_group& group);
-    /// Gives the slot to another thread, which begins with `first` (null: only to a thread whose wait is over), and
-    /// sleeps until the group is done or a slot is there. False if no thread is to be had: nothing has happened.
+    /// Gives the slot to another thread, which begins with `first`; if that is null, only to a thread whose wait is
+    /// over. Then sleeps until the group is done or a slot is there. False if no thread is to be had: nothing has
+    /// happened.
     [[nodiscard]] bool block(task_group& group, task* first);
     /// The calling thread, `self`, gives its slot up.
     void leave(thread& self);

@@ -16,7 +16,7 @@
 namespace causeway::tasks {
 
 /// A pool runs as many tasks at once as it has worker slots. A thread that waits for a group, and may run none of the
-/// tasks that are there, gives its slot to a thread that runs them; once the group is over it gets a slot again.
+/// ready tasks, gives its slot to a thread that may. Once the group is over it gets a slot again.
 template <class Slot, class Task, class Atomics = real_atomics, class Lock = spin_lock> class worker_slots {
   public:
     /// What is known of one thread. Lives as long as the thread is in the pool.

@@ -157,7 +157,7 @@ inline constexpr std::size_t largest_whole = std::size_t{512} << 10;
 inline constexpr std::size_t largest_eager = std::size_t{64} << 10;
 /// From this size on, a link between devices is faster than the way through the host.
 inline constexpr std::size_t smallest_linked = std::size_t{1} << 20;
-/// The largest block for transfers both ways at once through the host, whose copies wait for one another: 4 MiB reached
+/// The largest block for transfers both ways at once through the host. Their copies wait for one another: 4 MiB reached
 /// 86 % of the bandwidth of 2 MiB (two H200).
 inline constexpr std::size_t largest_shared_both_ways = std::size_t{2} << 20;
 

@@ -12,9 +12,9 @@ std::string shared_file(const std::string& name);
 /// `name` in the folder from which libcauseway was loaded.
 std::string library_file(const std::string& name);
 
-/// Runs a program and returns its exit status: 128 + n if signal n ended it; 127 if there is no such program and 126 if
-/// it cannot be executed, with a message. Forwards signals sent to this process alone; ^C and the like reach the
-/// program directly.
+/// Runs a program and returns its exit status, or 128 + n if signal n ended it. Returns 127, with a message, if there
+/// is no such program, and 126 if it cannot be executed. Forwards signals sent to this process alone; ^C and the like
+/// reach the program directly.
 int run_and_wait(const std::vector<std::string>& words);
 /// Replaces this process by that program (exec).
 [[noreturn]] void become(const std::vector<std::string>& words);

@@ -30,8 +30,9 @@ class device_windows {
 
     /// The window in which outgoing blocks wait for the bridge; null if it cannot be made now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
-    /// Calls `begin` with a range of `bytes` in departures(), which must not be null: before it returns, or in serve()
-    /// once there is room and few bytes are still being copied there, so that earlier blocks leave first.
+    /// Calls `begin` with a range of `bytes` in departures(), which must not be null: before it returns, or later in
+    /// serve(). It waits for room, and until few bytes are still being copied there, so that earlier blocks leave
+    /// first.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
     /// A block of `bytes` has been copied into its range, or its copy has failed.
     void is_there(std::size_t bytes) { m_entering -= bytes; }

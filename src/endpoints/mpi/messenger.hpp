@@ -29,10 +29,10 @@ namespace causeway::endpoints {
 /// The header of all messages of the protocol. They use the space's highest tag, which only our wildcards match.
 ///
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one begins with
-/// `rts`. When its receive is there and holds memory for a block, it answers `cts` with the block size and a tag of its
-/// own choice; the blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender that
-/// gives up before `cts` says `withdraw` and hears `gone`. If it gives up later, or gets `cts` after all, it sends an
-/// empty block. A receiver that gives up says `stop` and takes what still comes.
+/// `rts`. When its receive is there and holds memory for a block, it answers `cts` with the block size and a tag that
+/// it picks. The blocks follow on that tag, in order. `refuse` answers a message that is too large. A sender that gives
+/// up before `cts` says `withdraw` and hears `gone`. If it gives up later, or gets `cts` after all, it sends an empty
+/// block. A receiver that gives up says `stop` and takes what still comes.
 ///
 /// Two ranks of a node may share a window. Then `cts` names memory for the first block, and `grant` for each one after
 /// it. The sender fills it and says `filled`. One that cannot reach that memory says `plain`, and hears another `cts`

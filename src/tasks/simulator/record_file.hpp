@@ -14,9 +14,9 @@
 namespace causeway::tasks::simulator {
 
 /// Lines of words: `allocation BEGIN BYTES DISTRIBUTION`, `task PARENT GROUP BEGIN END OTHERS WORKER READY FROM WAY
-/// REMOTE` (nanoseconds; the worker that made it ready, or -1; a word of came_by_words; the part of its bytes that lie
-/// on other nodes than the worker's, -1 if none are known) and, below its task, `region BEGIN BYTES ACCESS MOST_USED`.
-/// Allocations are those that regions lie in. Throws transfer_error with the cause.
+/// REMOTE` and, below its task, `region BEGIN BYTES ACCESS MOST_USED`. Times are in nanoseconds. FROM is the worker
+/// that made the task ready, or -1; WAY one of came_by_words. REMOTE is the part of its bytes on other nodes than the
+/// worker's, -1 if none are known. Allocations are those that regions lie in. Throws transfer_error with the cause.
 void write_record(const std::string& path, const std::vector<recorded_task>& tasks, const address_map& addresses,
                   std::span<const unsigned> node_of_worker, std::size_t nodes);
 

@@ -23,8 +23,8 @@ struct best_found {
 [[nodiscard]] best_found find_best(const program& what, const std::string& paper_name, const cost_model& where,
                                    const settings& with);
 
-/// The run as events for a viewer of traces: workers as lanes, tasks coloured by their part of remote bytes, and an
-/// arrow for each deal and each steal, from the worker and the time where the task became ready.
+/// The run as trace events: workers as lanes, tasks coloured by their part of remote bytes. An arrow for each deal and
+/// each steal begins at the worker and time at which the task became ready.
 [[nodiscard]] std::string timeline_of(const outcome& run, const std::string& title);
 
 } // namespace causeway::tasks::simulator

@@ -60,8 +60,8 @@ void take_of_rank_0(void* data, std::size_t size);
 /// Rank 0 reads from `fd`; every rank gets its result. Collective.
 ssize_t read_of_rank_0(int fd, void* bytes, std::size_t size);
 
-/// What a call has returned, errno, and the `size` bytes that it has filled if that is not negative: rank 0's on every
-/// rank, also where it has failed on some. Collective.
+/// Gives every rank what rank 0's call returned, errno, and, if that is not negative, the `size` bytes that it filled.
+/// A call that failed on another rank does not matter. Collective.
 ssize_t result_of_rank_0(ssize_t result, void* bytes, std::size_t size);
 
 template <class Value> Value same(Value value, const void* caller) {

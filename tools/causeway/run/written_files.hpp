@@ -108,7 +108,8 @@ template <class Act> int make_name(const void* caller, int folder, const char* p
 int resize_for(const void* caller, const char* path, std::int64_t size, const std::function<int()>& act);
 
 /// Asks the system about a path. If the program has written the file, or it is one of the kernel's, every rank gets
-/// what the call returned and filled on rank 0: while rank 0 still writes, other ranks would see more or less of it.
+/// what the call returned and filled on rank 0. While rank 0 still writes, other ranks would see more or less of the
+/// file.
 template <class Ask> int ask_about(const void* caller, const char* path, Ask ask, int folder = AT_FDCWD,
                                    void* facts = nullptr, std::size_t size = 0) {
     const bool is_named = path != nullptr && *path != '\0';

@@ -46,7 +46,7 @@ struct timeline {
     nlohmann::json events;     ///< as they are in the file
 };
 
-/// What to read of a timeline: all that overlaps `between`, in microseconds from its begin, and the raw events only if
+/// What to read of a timeline: all that overlaps `between`, in microseconds from its begin. Raw events are read only if
 /// wanted, because they take ten times their file size in memory.
 struct extract {
     bool with_events = false;

@@ -8,8 +8,8 @@
 
 namespace paper {
 
-/// Steps through small launches on the nth of all_devices(), with one thread, in a process of its own, and counts what
-/// they execute: all that is between the enqueue and the end of clFinish, and the kernel's own code. Throws
+/// Counts the instructions of small launches on the nth of all_devices(): all from the enqueue to the end of clFinish,
+/// and those of the kernel alone. Steps through them with one thread, in a process of its own. Throws
 /// std::runtime_error where that cannot be done.
 void count_figures(std::size_t nth, const std::string& device, const effort& spent, rows& all);
 
