@@ -5,6 +5,7 @@
 
 #include "base/error.hpp"
 #include "base/give_way.hpp"
+#include "base/store_once.hpp"
 
 #include <unistd.h>
 
@@ -50,23 +51,6 @@ template <class Word> std::uint64_t change_word(word_operation what, Word* word,
         return compared;
     }
     return 0;
-}
-
-/// Programs wait for words that others put: those are stored whole.
-void store(std::byte* to, const std::byte* from, std::size_t bytes) {
-    const auto whole = [&]<class Word>(Word value) {
-        std::memcpy(&value, from, sizeof value);
-        __atomic_store_n(reinterpret_cast<Word*>(to), value, __ATOMIC_RELEASE);
-    };
-    const bool is_aligned = reinterpret_cast<std::uintptr_t>(to) % bytes == 0;
-    if (bytes == 8 && is_aligned) {
-        whole(std::uint64_t{});
-    } else if (bytes == 4 && is_aligned) {
-        whole(std::uint32_t{});
-    } else {
-        std::memcpy(to, from, bytes);
-        std::atomic_thread_fence(std::memory_order_release);
-    }
 }
 
 } // namespace
@@ -243,7 +227,7 @@ void remote_memory::answer(int source, const request& what, const std::byte* wit
     switch (what.asks) {
     case kind::write:
         if (what.bytes <= few_bytes) {
-            store(memory, with, what.bytes);
+            store_once(memory, with, what.bytes);
         } else {
             MPI_Request payload = MPI_REQUEST_NULL;
             check("MPI_Irecv", PMPI_Irecv(memory, static_cast<int>(what.bytes), MPI_BYTE, source, what.tag,

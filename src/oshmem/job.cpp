@@ -3,6 +3,7 @@
 #include "oshmem/job.hpp"
 
 #include "base/error.hpp"
+#include "base/store_once.hpp"
 #include "endpoints/file/page_cache.hpp"
 #include "oshmem/control_lines.hpp"
 #include "oshmem/globals.hpp"
@@ -346,7 +347,7 @@ void job::put(const char* call, void* target, const void* source, std::size_t by
         source = fetched.data();
     }
     if (auto* const there = find(target, pe)) {
-        std::memmove(there, source, bytes);
+        store_once(there, source, bytes);
     } else if (is_remote(pe)) {
         const auto where = remote(target, pe, call);
         or_end(call, [&] { messages(call).write(where, source, bytes); });

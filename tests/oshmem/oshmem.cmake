@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c after_exit.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c private_memory.c profiled.c threads_of_teams.c complex_sums.cpp)
+foreach(program ring.c after_exit.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c private_memory.c profiled.c threads_of_teams.c words_once.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
