@@ -213,11 +213,18 @@ void device::write(queue& in, buffer_location to, const void* from, std::size_t 
         check(clFinish(in.handle), "clFinish");
         in.landing.arrive(in.landing.end());
     }
+    // NVIDIA's driver (580) takes small pageable memory at once, and not behind the read that comes before in the
+    // queue.
+    for (auto& [number, each] : m_queues)
+        if (each.reads.meet(from, bytes)) {
+            check(clFinish(each.handle), "clFinish");
+            each.reads.clear();
+        }
     command_slot slot(in);
     // A scalar goes along with the command: nothing has to be read from pageable memory. Unless its value may be on its
     // way from the device.
     const bool is_known = std::none_of(m_queues.begin(), m_queues.end(),
-                                       [](const auto& each) { return each.second.reads || each.second.shared; });
+                                       [](const auto& each) { return each.second.shared; });
     if (is_known && bytes <= 16 && (bytes & (bytes - 1)) == 0 && to.offset % bytes == 0) {
         check(clEnqueueFillBuffer(in.handle, to.buffer, from, bytes, to.offset, bytes, slot.count(), slot.list(),
                                   slot.event()),
@@ -227,6 +234,24 @@ void device::write(queue& in, buffer_location to, const void* from, std::size_t 
     check(clEnqueueWriteBuffer(in.handle, to.buffer, CL_FALSE, to.offset, bytes, from, slot.count(), slot.list(),
                                slot.event()),
           "clEnqueueWriteBuffer");
+}
+
+void pending_reads::add(const void* to, std::size_t bytes) {
+    const auto* const start = static_cast<const char*>(to);
+    m_parts.push_back({start, start + bytes});
+    constexpr std::size_t many = 64;
+    if (m_parts.size() < many) return;
+    const auto least = std::min_element(m_parts.begin(), m_parts.end(),
+                                        [](const part& one, const part& other) { return one.start < other.start; });
+    const auto most = std::max_element(m_parts.begin(), m_parts.end(),
+                                       [](const part& one, const part& other) { return one.end < other.end; });
+    m_parts = {{least->start, most->end}};
+}
+
+bool pending_reads::meet(const void* from, std::size_t bytes) const {
+    const auto* const start = static_cast<const char*>(from);
+    return std::any_of(m_parts.begin(), m_parts.end(),
+                       [&](const part& each) { return start < each.end && each.start < start + bytes; });
 }
 
 void landing_area::arrive(std::size_t until) {
@@ -265,7 +290,7 @@ void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) 
     if (void* const landing = landing_of(in, bytes, to))
         to = landing;
     else
-        in.reads = true;
+        in.reads.add(to, bytes);
     command_slot slot(in);
     check(clEnqueueReadBuffer(in.handle, from.buffer, CL_FALSE, from.offset, bytes, to, slot.count(), slot.list(),
                               slot.event()),
@@ -374,7 +399,8 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
     // Another thread may have enqueued more meanwhile, and waits for that itself.
     if (status == CL_SUCCESS && of.last == last) {
         of.idle = true;
-        of.reads = of.marked = false;
+        of.marked = false;
+        of.reads.clear();
     }
     if (last) clReleaseEvent(last);
     if (status == CL_SUCCESS) of.landing.arrive(landed);
@@ -414,7 +440,8 @@ bool device::is_over(queue& of) {
     of.flush();
     if (of.last && !is_complete(of.last)) return false;
     of.landing.arrive(of.landing.end());
-    of.reads = of.marked = false;
+    of.marked = false;
+    of.reads.clear();
     of.idle = true;
     return true;
 }

@@ -64,6 +64,20 @@ struct landing_area {
     void arrive(std::size_t until);
 };
 
+/// Parts of the program's memory that commands may still write.
+class pending_reads {
+  public:
+    void add(const void* to, std::size_t bytes);
+    bool meet(const void* from, std::size_t bytes) const;
+    void clear() { m_parts.clear(); }
+
+  private:
+    struct part {
+        const char *start, *end;
+    };
+    std::vector<part> m_parts;
+};
+
 struct queue {
     cl_command_queue handle = nullptr;
     bool idle = true; // nothing was enqueued since it was last known to be empty
@@ -75,7 +89,7 @@ struct queue {
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
     std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
     std::vector<cl_event> copies; // between devices; the next wait reports their failures
-    bool reads = false; // a command since the queue was last empty may write to the program's memory
+    pending_reads reads; // of its commands since the queue was last empty
     bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
     landing_area landing; // of small reads, which finish() copies to the program
 
