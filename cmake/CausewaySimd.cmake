@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# The component simd of the package Causeway: adds the SIMD plug-in to targets that clang 19 compiles.
+# The component simd of the package Causeway: adds the SIMD plug-in to targets that clang 19, or 22, compiles.
 
 # Installed beside the package, or built in the tree that includes this file.
 if(NOT CAUSEWAY_SIMD_PLUGIN)
@@ -17,22 +17,29 @@ function(causeway_simd target)
   if(NOT TARGET ${target})
     message(FATAL_ERROR "causeway_simd(${target}): there is no such target")
   endif()
-  set(flags "-fplugin=${CAUSEWAY_SIMD_PLUGIN}" "-fpass-plugin=${CAUSEWAY_SIMD_PLUGIN}")
-  if(SIMD_REPORT)
-    get_filename_component(report "${SIMD_REPORT}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
-    list(APPEND flags "SHELL:-mllvm -causeway-simd-report=${report}")
-  endif()
+  get_filename_component(folder "${CAUSEWAY_SIMD_PLUGIN}" DIRECTORY)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
   foreach(language C CXX)
     if(NOT language IN_LIST languages)
       continue()
     endif()
+    set(plugin "")
     if(CMAKE_${language}_COMPILER_ID STREQUAL "Clang" AND CMAKE_${language}_COMPILER_VERSION MATCHES "^19\\.")
+      set(plugin "${CAUSEWAY_SIMD_PLUGIN}")
+    elseif(CMAKE_${language}_COMPILER_ID STREQUAL "Clang" AND CMAKE_${language}_COMPILER_VERSION MATCHES "^22\\." AND EXISTS "${folder}/libcauseway_simd_22.so")
+      set(plugin "${folder}/libcauseway_simd_22.so")
+    endif()
+    if(plugin)
+      set(flags "-fplugin=${plugin}" "-fpass-plugin=${plugin}")
+      if(SIMD_REPORT)
+        get_filename_component(report "${SIMD_REPORT}" ABSOLUTE BASE_DIR "${CMAKE_CURRENT_BINARY_DIR}")
+        list(APPEND flags "SHELL:-mllvm -causeway-simd-report=${report}")
+      endif()
       foreach(flag IN LISTS flags)
         target_compile_options(${target} PRIVATE "$<$<COMPILE_LANGUAGE:${language}>:${flag}>")
       endforeach()
     else()
-      message(WARNING "causeway_simd(${target}): ${language} is compiled without the plug-in, which is for clang 19, not for "
+      message(WARNING "causeway_simd(${target}): ${language} is compiled without the plug-in, which is for clang 19 (or 22, if built for it), not for "
         "${CMAKE_${language}_COMPILER_ID} ${CMAKE_${language}_COMPILER_VERSION}")
     endif()
   endforeach()

@@ -8,6 +8,7 @@
 // Once the loop is vectorised, the question comes behind the vector loop's own.
 #include "alignment_peel.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 #include "remainder.hpp"
 
@@ -69,7 +70,7 @@ peeled_loop peel_to_cache_line(Loop& loop, const LoopAccessInfo& accesses, unsig
         return {};
     const SCEV* start = find_skewed(loop, element_bytes, evolution);
     BasicBlock* before = loop.getLoopPreheader();
-    SCEVExpander expander(evolution, before->getModule()->getDataLayout(), "causeway.simd");
+    SCEVExpander expander = expander_of(evolution, *before->getModule());
     if (!start || !expander.isSafeToExpandAt(start, before->getTerminator()) ||
         !expander.isSafeToExpandAt(back_edges, before->getTerminator()))
         return {};

@@ -2,6 +2,7 @@
 // Keeps short constant loops from being unrolled into scalar code before the vectoriser has seen them.
 #include "kept_loops.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 #include "loop_shape.hpp"
 #include "report.hpp"
@@ -103,7 +104,7 @@ bool is_around_rows(const Loop& loop, LoopStandardAnalysisResults& known) {
     const loop_shape shape = examine(row, known.SE, known.DT, known.TTI);
     if (shape.why_not || shape.in_place || !known.SE.isLoopInvariant(known.SE.getBackedgeTakenCount(&row), &loop))
         return false;
-    const LoopAccessInfo accesses(&row, &known.SE, &known.TTI, &known.TLI, &known.AA, &known.DT, &known.LI);
+    const LoopAccessInfo accesses = accesses_of(row, known);
     return accesses.canVectorizeMemory() && accesses.getDepChecker().isSafeForAnyVectorWidth() &&
            !accesses.getRuntimePointerChecking()->Need;
 }
@@ -141,7 +142,7 @@ PreservedAnalyses kept_loops::run(Loop& loop, LoopAnalysisManager&, LoopStandard
         report.left(loop, "Unrolled", "unrolling it is asked for, or turns local arrays into registers");
         return PreservedAnalyses::all();
     }
-    const LoopAccessInfo accesses(&loop, &known.SE, &known.TTI, &known.TLI, &known.AA, &known.DT, &known.LI);
+    const LoopAccessInfo accesses = accesses_of(loop, known);
     if (!accesses.canVectorizeMemory() || !accesses.getDepChecker().isSafeForAnyVectorWidth()) {
         report.left(loop, "Dependence", "iterations may depend on each other by memory");
         return PreservedAnalyses::all();

@@ -2,6 +2,7 @@
 // Whether a loop's iterations can run as lanes of a vector of which some are masked.
 #include "loop_shape.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 
 #include <llvm/Analysis/IVDescriptors.h>
@@ -108,7 +109,7 @@ const char* reader::access(Type* type, Value* address, bool stores) {
         return "an element is neither a number nor a pointer";
     m_widest_bits = std::max(m_widest_bits, static_cast<unsigned>(m_layout.getTypeSizeInBits(type)));
     const Align alignment = m_layout.getABITypeAlign(type);
-    if (stores ? !m_target.isLegalMaskedStore(type, alignment) : !m_target.isLegalMaskedLoad(type, alignment))
+    if (!has_masked_access(m_target, type, alignment, stores))
         return "the target has no masked access for the type of an element";
     const SCEV* pointer = m_evolution.getSCEV(address);
     if (m_evolution.isLoopInvariant(pointer, &m_loop))

@@ -2,6 +2,7 @@
 // LLVM's loop vectoriser, applied to one loop at a time.
 #include "loop_vectoriser.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 
 #include <llvm/Analysis/AssumptionCache.h>
@@ -119,14 +120,20 @@ loop_vectoriser::loop_vectoriser(Function& function, FunctionAnalysisManager& ma
     m_pass.LAIs = &manager.getResult<LoopAccessAnalysis>(function);
     m_pass.PSI = manager.getResult<ModuleAnalysisManagerFunctionProxy>(function)
                      .getCachedResult<ProfileSummaryAnalysis>(*function.getParent());
+#if LLVM_VERSION_MAJOR >= 22
+    m_pass.GetBFI = [&]() -> BlockFrequencyInfo& { return manager.getResult<BlockFrequencyAnalysis>(function); };
+#else
     m_pass.BFI = m_pass.PSI && m_pass.PSI->hasProfileSummary() ? &manager.getResult<BlockFrequencyAnalysis>(function)
                                                                : nullptr;
+#endif
 }
 
 void loop_vectoriser::prepare(Loop& loop) {
     simplifyLoop(&loop, m_pass.DT, m_pass.LI, m_pass.SE, m_pass.AC, nullptr, false);
     formLCSSARecursively(loop, *m_pass.DT, m_pass.LI, m_pass.SE);
 }
+
+bool loop_vectoriser::is_there(const Loop& loop) const { return is_contained(m_pass.LI->getLoopsInPreorder(), &loop); }
 
 bool loop_vectoriser::vectorise(Loop& loop, epilogue rest) {
     std::optional<without_vector_epilogue> off;
@@ -135,7 +142,7 @@ bool loop_vectoriser::vectorise(Loop& loop, epilogue rest) {
     const bool changed = m_pass.processLoop(&loop);
     if (changed) m_pass.LAIs->clear();
     // It also interleaves scalar loops, which leaves the same mark.
-    return changed && has_property(loop, "llvm.loop.isvectorized");
+    return changed && (!is_there(loop) || has_property(loop, "llvm.loop.isvectorized"));
 }
 
 bool loop_vectoriser::vectorise(Loop& loop, unsigned width, unsigned vectors, bool masked) {
@@ -150,8 +157,8 @@ bool loop_vectoriser::vectorise(Loop& loop, unsigned width, unsigned vectors, bo
         const quiet silence(loop.getHeader()->getContext());
         if (m_pass.processLoop(&loop)) m_pass.LAIs->clear();
     }
-    const bool vectorised = has_property(loop, "llvm.loop.isvectorized");
-    unforce_width(loop);
+    const bool vectorised = !is_there(loop) || has_property(loop, "llvm.loop.isvectorized");
+    if (is_there(loop)) unforce_width(loop);
     if (vectorised && masked) {
         SmallVector<BasicBlock*, 8> made;
         for (BasicBlock& block : function)

@@ -23,6 +23,9 @@ class loop_vectoriser {
     /// without a remark.
     bool vectorise(llvm::Loop& loop, unsigned width, unsigned vectors, bool masked);
 
+    /// False once vectors have replaced the loop whole; only its address may be used then.
+    bool is_there(const llvm::Loop& loop) const;
+
     llvm::LoopInfo& loops() const { return *m_pass.LI; }
     llvm::ScalarEvolution& evolution() const { return *m_pass.SE; }
     llvm::DominatorTree& dominators() const { return *m_pass.DT; }

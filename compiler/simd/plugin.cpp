@@ -2,11 +2,11 @@
 // Where the compiler's pipeline calls the passes of the plug-in.
 #include "full_vectors.hpp"
 #include "kept_loops.hpp"
+#include "llvm_versions.hpp"
 #include "small_matrices.hpp"
 #include "vector_functions.hpp"
 
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Passes/PassPlugin.h>
 
 using namespace llvm;
 using namespace causeway::simd;
@@ -19,10 +19,10 @@ void add_passes(PassBuilder& builder) {
     builder.registerPipelineStartEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
         if (is_for_speed(level)) passes.addPass(kept_calls());
     });
-    builder.registerOptimizerEarlyEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
+    builder.registerOptimizerEarlyEPCallback([](ModulePassManager& passes, OptimizationLevel level, auto...) {
         if (is_for_speed(level)) passes.addPass(vector_functions());
     });
-    builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level) {
+    builder.registerOptimizerLastEPCallback([](ModulePassManager& passes, OptimizationLevel level, auto...) {
         if (is_for_speed(level)) passes.addPass(spare_functions());
     });
     builder.registerPeepholeEPCallback([](FunctionPassManager& passes, OptimizationLevel level) {

@@ -11,6 +11,7 @@
 //                            scalar loop -> exit
 #include "remainder.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 
 #include <llvm/Analysis/IVDescriptors.h>
@@ -233,8 +234,7 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
     for (const BasicBlock* block : split.scalar->blocks())
         for (const Instruction& i : *block)
             if (i.hasMetadata(LLVMContext::MD_access_group) && !split.scalar->isAnnotatedParallel()) return nullptr;
-    const DataLayout& layout = split.scalar->getHeader()->getModule()->getDataLayout();
-    SCEVExpander expander(m_evolution, layout, "causeway.simd");
+    SCEVExpander expander = expander_of(m_evolution, *split.scalar->getHeader()->getModule());
     BasicBlock* preheader = split.scalar->getLoopPreheader();
     if (!expander.isSafeToExpandAt(back_edges, (bypass.first ? bypass.first : preheader)->getTerminator()))
         return nullptr;

@@ -46,16 +46,17 @@ void report::line(const DebugLoc& location, const Function& function, const char
     file << line;
 }
 
-void report::done(const Loop& loop, StringRef kind, const Twine& what) {
-    m_remarks.emit(
-        [&] { return OptimizationRemark(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << what.str(); });
-    line(loop.getStartLoc(), *loop.getHeader()->getParent(), "done", what);
+report::place::place(const Loop& loop)
+    : location(loop.getStartLoc()), block(loop.getLoopPreheader() ? loop.getLoopPreheader() : loop.getHeader()) {}
+
+void report::done(const place& loop, StringRef kind, const Twine& what) {
+    m_remarks.emit([&] { return OptimizationRemark(remark_pass, kind, loop.location, loop.block) << what.str(); });
+    line(loop.location, *loop.block->getParent(), "done", what);
 }
 
-void report::left(const Loop& loop, StringRef kind, const Twine& why) {
-    m_remarks.emit(
-        [&] { return OptimizationRemarkMissed(remark_pass, kind, loop.getStartLoc(), loop.getHeader()) << why.str(); });
-    line(loop.getStartLoc(), *loop.getHeader()->getParent(), "left", why);
+void report::left(const place& loop, StringRef kind, const Twine& why) {
+    m_remarks.emit([&] { return OptimizationRemarkMissed(remark_pass, kind, loop.location, loop.block) << why.str(); });
+    line(loop.location, *loop.block->getParent(), "left", why);
 }
 
 } // namespace causeway::simd

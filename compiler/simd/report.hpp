@@ -14,10 +14,18 @@ constexpr const char* remark_pass = "causeway-simd";
 
 class report {
   public:
+    /// Where a loop is, or was: LLVM 22 deletes a scalar loop that vectors replace.
+    struct place {
+        place(const llvm::Loop& loop);
+
+        llvm::DebugLoc location;
+        const llvm::BasicBlock* block;
+    };
+
     explicit report(llvm::OptimizationRemarkEmitter& remarks) : m_remarks(remarks) {}
 
-    void done(const llvm::Loop& loop, llvm::StringRef kind, const llvm::Twine& what);
-    void left(const llvm::Loop& loop, llvm::StringRef kind, const llvm::Twine& why);
+    void done(const place& loop, llvm::StringRef kind, const llvm::Twine& what);
+    void left(const place& loop, llvm::StringRef kind, const llvm::Twine& why);
 
   private:
     void line(const llvm::DebugLoc& location, const llvm::Function& function, const char* verdict,

@@ -6,6 +6,7 @@
 //       +-----------------------------> nest -+->
 #include "short_rows.hpp"
 
+#include "llvm_versions.hpp"
 #include "remainder.hpp"
 
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -49,7 +50,7 @@ short_rows clone_for_short_rows(Loop& row, unsigned longest, unsigned multiple, 
         evolution.getUnsignedRangeMin(back_edges).uge(longest))
         return {};
     BasicBlock* before = nest->getLoopPreheader();
-    SCEVExpander expander(evolution, before->getModule()->getDataLayout(), "causeway.simd");
+    SCEVExpander expander = expander_of(evolution, *before->getModule());
     if (!expander.isSafeToExpandAt(back_edges, before->getTerminator())) return {};
 
     IRBuilder<> builder(before->getTerminator());

@@ -3,6 +3,7 @@
 // section 5 of the paper.
 #include "small_matrices.hpp"
 
+#include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 #include "matrix_code.hpp"
 #include "report.hpp"
@@ -117,7 +118,7 @@ bool work::replace(Loop& loop) {
     BasicBlock* preheader = loop.getLoopPreheader();
     BasicBlock* exit = loop.getExitBlock();
     IRBuilder<> builder(preheader->getTerminator());
-    SCEVExpander expander(m_evolution, m_function.getParent()->getDataLayout(), "causeway.simd");
+    SCEVExpander expander = expander_of(m_evolution, *m_function.getParent());
     const auto expand = [&](const matrix_operand& operand) -> Value* {
         return operand.start ? expander.expandCodeFor(operand.start, builder.getPtrTy(), preheader->getTerminator())
                              : nullptr;

@@ -2,6 +2,8 @@
 // All blocks of a region run one behind another, for all lanes: masks say for which of them they count.
 #include "widened_body.hpp"
 
+#include "llvm_versions.hpp"
+
 #include <llvm/ADT/PostOrderIterator.h>
 #include <llvm/Analysis/CFG.h>
 #include <llvm/Analysis/VectorUtils.h>
@@ -155,14 +157,13 @@ class body {
         const auto id = call.getIntrinsicID();
         SmallVector<Value*, 4> arguments;
         SmallVector<Type*, 2> types;
-        if (isVectorIntrinsicWithOverloadTypeAtArg(id, -1)) types.push_back(lanes_of(call.getType()));
+        if (is_overloaded_at(id, -1)) types.push_back(lanes_of(call.getType()));
         for (unsigned at = 0; at < call.arg_size(); ++at) {
             Value* each = call.getArgOperand(at);
-            arguments.push_back(isVectorIntrinsicWithScalarOpAtArg(id, at) ? each : value_of(each));
-            if (isVectorIntrinsicWithOverloadTypeAtArg(id, static_cast<int>(at)))
-                types.push_back(arguments.back()->getType());
+            arguments.push_back(is_scalar_at(id, at) ? each : value_of(each));
+            if (is_overloaded_at(id, static_cast<int>(at))) types.push_back(arguments.back()->getType());
         }
-        auto* declared = Intrinsic::getDeclaration(m_wide.getParent(), id, types);
+        auto* declared = declaration_of(*m_wide.getParent(), id, types);
         return with_flags(m_builder.CreateCall(declared, arguments), call);
     }
 

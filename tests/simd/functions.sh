@@ -21,9 +21,12 @@ if has AVX512F && has AVX512BW && has AVX512VL && has AVX512DQ; then
 fi
 "$clang" -O1 -Wall -Wextra -c "$here/functions_main.c" -o "$work/main.o"
 "$clang" -O0 -ffp-contract=off "-DNAME(x)=x##_scalar" -c "$here/functions.c" -o "$work/scalar.o"
+# Clang 22 leaves a loop that calls a function which reads memory, and warns of it.
+tolerated=()
+[ "$("$clang" -dumpversion | cut -d. -f1)" -lt 22 ] || tolerated=(-Wno-error=pass-failed)
 for target in "${targets[@]}"; do
     # shellcheck disable=SC2086
-    "$clang" -O3 $target -Wall -Wextra -Werror -ffp-contract=off -fopenmp-simd -fplugin="$plugin" -fpass-plugin="$plugin" \
+    "$clang" -O3 $target -Wall -Wextra -Werror "${tolerated[@]}" -ffp-contract=off -fopenmp-simd -fplugin="$plugin" -fpass-plugin="$plugin" \
         -mllvm -causeway-simd-report="$work/report" "-DNAME(x)=x##_vector" -c "$here/functions.c" -o "$work/vector.o"
     made=$(grep -c ' is there for lanes' "$work/report")
     echo "$target: $made functions for lanes"
