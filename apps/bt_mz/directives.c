@@ -80,10 +80,10 @@ static inline void solve_item(int d, double* u, double* right, double* work, con
                               double per, int add_to) {
     const int nx = box[0], ny = box[1], nz = box[2];
     const size_t first = (size_t)box[3];
-    const line_place place = place_of(d, nx, ny, nz, box[4], box[5], item);
-    if (item < place.items)
-        solve_line(d, u + first * 5, right + first * 5, work + first * 25, place.first, place.stride, place.n,
-                   nx * ny * nz, place.line, place.lines, dt, per, add_to);
+    const grid_line at = line_of(d, nx, ny, nz, box[4], box[5], item);
+    if (item < at.items)
+        solve_line(d, u + first * 5, right + first * 5, work + first * 25, at.first, at.stride, at.n, nx * ny * nz,
+                   at.line, at.lines, dt, per, add_to);
 }
 
 void bt_mz_solve_x(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,

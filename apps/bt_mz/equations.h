@@ -78,7 +78,7 @@ static inline void add_fluxes(double* sum, const point_values* before, const poi
                        (before->u[4] + HEAT_RATIO_LESS_1 * inner_before) * before->v[d]);
 }
 
-/* Fourth-order dissipation at place `i` of a line of n points that lie `stride` apart; near its ends one-sided. */
+/* Fourth-order dissipation at point `i` of a line of n points that lie `stride` apart; near its ends one-sided. */
 static inline void add_dissipation(double* sum, FIELD const double* u, int at, int stride, int i, int n, int points) {
     const double centre = i == 1 || i == n - 2 ? 5.0 : 6.0;
     UNROLL
@@ -186,24 +186,24 @@ static inline void eliminate(double* b, double* c, double* f) {
     }
 }
 
-/* A line along direction d of a zone: where it begins, how its points lie, and its number among the zone's lines. */
-typedef struct line_place {
+/* A line along direction d of a zone: its first point, how its points lie, and its number among the zone's lines. */
+typedef struct grid_line {
     int first, stride, n, line, lines;
     int items; /* lines along d that are taken together */
-} line_place;
+} grid_line;
 
 /* Along x only the lines of some rows are taken together: `rows` of them, from first_row on. */
-static inline line_place place_of(int d, int nx, int ny, int nz, int first_row, int rows, int item) {
+static inline grid_line line_of(int d, int nx, int ny, int nz, int first_row, int rows, int item) {
     const int across = d == 0 ? ny - 2 : nx - 2, up = (d == 2 ? ny : nz) - 2, together = d == 0 ? rows : across;
     const int a = (d == 0 ? first_row : 1) + item % together, b = 1 + item / together;
-    line_place place;
-    place.line = (b - 1) * across + a - 1;
-    place.lines = across * up;
-    place.items = together * up;
-    place.n = d == 0 ? nx : d == 1 ? ny : nz;
-    place.stride = d == 0 ? 1 : d == 1 ? nx : nx * ny;
-    place.first = d == 0 ? (b * ny + a) * nx : d == 1 ? b * ny * nx + a : b * nx + a;
-    return place;
+    grid_line at;
+    at.line = (b - 1) * across + a - 1;
+    at.lines = across * up;
+    at.items = together * up;
+    at.n = d == 0 ? nx : d == 1 ? ny : nz;
+    at.stride = d == 0 ? 1 : d == 1 ? nx : nx * ny;
+    at.first = d == 0 ? (b * ny + a) * nx : d == 1 ? b * ny * nx + a : b * nx + a;
+    return at;
 }
 
 /*

@@ -52,11 +52,11 @@ kernel void right_hand_side(global const double* u, global const double* forcing
         const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
         const int8 box = boxes[tile.x];                                                                                \
         const int item = tile.y + (int)get_local_id(0);                                                                \
-        const line_place place = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, item);                            \
-        if (item >= place.items) return;                                                                               \
+        const grid_line at = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, item);                                 \
+        if (item >= at.items) return;                                                                                  \
         const size_t first = (size_t)box.s3;                                                                           \
-        SOLVE(d, u + first * 5, rhs + first * 5, work + first * WORK, place.first, place.stride, place.n,              \
-              box.s0 * box.s1 * box.s2, place.line, place.lines, dt, per_step, add_to);                                \
+        SOLVE(d, u + first * 5, rhs + first * 5, work + first * WORK, at.first, at.stride, at.n,                       \
+              box.s0 * box.s1 * box.s2, at.line, at.lines, dt, per_step, add_to);                                      \
     }
 
 #ifndef SPLIT
@@ -86,18 +86,18 @@ kernel void right_hand_side(global const double* u, global const double* forcing
 static inline void form_point(int d, global const double* u, global double* work, int8 box, int item, double dt,
                               double per_step) {
     const int points = box.s0 * box.s1 * box.s2, n = d == 0 ? box.s0 : d == 1 ? box.s1 : box.s2;
-    const line_place any = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, 0);
+    const grid_line any = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, 0);
     if (item >= any.items * (n - 2)) return;
 #ifdef POINTS_TOGETHER
     const int of = item / (n - 2), i = 1 + item % (n - 2);
 #else
     const int of = item % any.items, i = 1 + item / any.items;
 #endif
-    const line_place place = place_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, of);
-    const int line = place.line, lines = place.lines;
+    const grid_line at = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, of);
+    const int line = at.line, lines = at.lines;
     UNROLL
     for (int block = 0; block < 3; block++) {
-        const point_values p = point_at(u, place.first + (i - 1 + block) * place.stride, points);
+        const point_values p = point_at(u, at.first + (i - 1 + block) * at.stride, points);
         UNROLL
         for (int r = 0; r < 5; r++) {
             double row[5];

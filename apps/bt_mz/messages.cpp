@@ -22,7 +22,7 @@ class messages : public device_version {
 
     void step() override {
         // communication begin
-        const apps::event taken = m_solver.enqueue_take(m_out.get());
+        const apps::event taken = m_solver.enqueue_pack(m_out.get());
         apps::check(clFlush(m_solver.queue()), "clFlush");
         cl_event there = taken.get();
         std::vector<apps::event> exchanged;
@@ -41,7 +41,7 @@ class messages : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::early);
         // communication begin
-        m_solver.enqueue_place(m_in.get(), 0, all);
+        m_solver.enqueue_unpack(m_in.get(), 0, all);
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.

@@ -22,7 +22,7 @@ class one_sided : public device_version {
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        const apps::event taken = m_solver.enqueue_take(m_out.get());
+        const apps::event taken = m_solver.enqueue_pack(m_out.get());
         apps::check(clFlush(m_solver.queue()), "clFlush");
         cl_event there = taken.get(), one = nullptr;
         std::vector<apps::event> exchanged;
@@ -49,7 +49,7 @@ class one_sided : public device_version {
         cl_int code = CL_SUCCESS;
         const cl_mem heap = causeway_symmetric_buffer(in, &offset, &code);
         apps::check(code, "causeway_symmetric_buffer");
-        m_solver.enqueue_place(heap, offset / sizeof(double), all);
+        m_solver.enqueue_unpack(heap, offset / sizeof(double), all);
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.

@@ -40,7 +40,7 @@ class openshmem : public device_version {
         auto& in = m_in[m_steps++ % 2];
         std::vector<cl_event> after;
         if (m_read) after.push_back(m_read.get());
-        const apps::event taken = m_solver.enqueue_take(m_out.buffer.get(), after);
+        const apps::event taken = m_solver.enqueue_pack(m_out.buffer.get(), after);
         apps::check(clFlush(m_solver.queue()), "clFlush");
         // communication end
         m_solver.enqueue_solve(step_part::early);
@@ -53,7 +53,7 @@ class openshmem : public device_version {
         for (const auto& part : m_solver.plan().parts)
             shmem_signal_wait_until(m_signals + part.peer, SHMEM_CMP_GE, m_steps);
         unmap(m_solver.late_queue(), in);
-        m_solver.enqueue_place(in.buffer.get(), 0);
+        m_solver.enqueue_unpack(in.buffer.get(), 0);
         // Behind what reads it, and before the values that the neighbours wait for are taken.
         map(m_solver.late_queue(), in, CL_MAP_WRITE_INVALIDATE_REGION, CL_FALSE);
         // communication end

@@ -179,8 +179,8 @@ std::vector<int> deal_runs(const std::vector<zone>& zones, int x_zones, int rank
     const double all = std::accumulate(zones.begin(), zones.end(), 0.0,
                                        [](double sum, const zone& each) { return sum + each.points(); });
     double before = 0;
-    for (std::size_t place = 0; place < zones.size(); ++place) {
-        const std::size_t row = place / std::size_t(x_zones), column = place % std::size_t(x_zones);
+    for (std::size_t step = 0; step < zones.size(); ++step) {
+        const std::size_t row = step / std::size_t(x_zones), column = step % std::size_t(x_zones);
         const std::size_t z = row * std::size_t(x_zones) + (row % 2 ? std::size_t(x_zones) - 1 - column : column);
         owners[z] = std::min(ranks - 1, int((before + zones[z].points() / 2.0) / all * ranks));
         before += zones[z].points();
@@ -366,11 +366,11 @@ exchange_plan plan_exchange(const mesh& mesh, int rank, order order) {
         face_copy half{};
         const int low = boundary ? 0 : 1, along = side == west || side == east ? of.nx : 1;
         const int high_x = of.nx - 1 - low, high_y = of.ny - 1 - low;
-        const int place = side == west    ? of.nx * of.ny + of.nx + low
+        const int first = side == west    ? of.nx * of.ny + of.nx + low
                           : side == east  ? of.nx * of.ny + of.nx + high_x
                           : side == south ? of.nx * of.ny + low * of.nx + 1
                                           : of.nx * of.ny + high_y * of.nx + 1;
-        half.from = int(of.first) * 5 + place * by_point;
+        half.from = int(of.first) * 5 + first * by_point;
         half.from_along = along * by_point;
         half.from_up = of.nx * of.ny * by_point;
         half.from_component = order == order::points_side_by_side ? of.points() : 1;

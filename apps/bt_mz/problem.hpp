@@ -70,7 +70,7 @@ struct face_copy {
     int along, up;
 };
 
-/// What one other rank gets and gives, side by side in one buffer for each way: places and counts of values.
+/// What one other rank gets and gives, side by side in one buffer for each direction: offsets and counts of values.
 struct exchange_part {
     int peer;
     std::size_t out, in; ///< in this rank's buffers

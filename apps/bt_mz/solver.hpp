@@ -38,8 +38,8 @@ class solver {
 
     /// From the field to `out`, and between zones of this rank; from `in`, whose parts begin at `first_value`, to the
     /// field.
-    apps::event enqueue_take(cl_mem out, const std::vector<cl_event>& after = {});
-    void enqueue_place(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
+    apps::event enqueue_pack(cl_mem out, const std::vector<cl_event>& after = {});
+    void enqueue_unpack(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
     /// A step of all zones, or its early and its late part, in this order. The boundary values that it needs must be
     /// there.
     void enqueue_solve(step_part which);
@@ -55,7 +55,7 @@ class solver {
     [[nodiscard]] const tile_tables& tables() const { return m_tables; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
-    /// Of enqueue_place(), and of what needs those values along x.
+    /// Of enqueue_unpack(), and of what needs those values along x.
     [[nodiscard]] cl_command_queue late_queue() const { return m_late.get(); }
     [[nodiscard]] cl_mem field() const { return m_field.get(); }
     [[nodiscard]] order order_of_values() const { return m_order; }

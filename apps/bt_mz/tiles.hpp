@@ -29,7 +29,7 @@ struct tile_tables {
         tile_range points, lines; ///< inner points; lines along x
     } of[3];                      ///< by step_part
     tile_range y_lines, z_lines;          ///< all
-    /// Faces. The local ones have their places behind the outgoing ones, as in one list, and so have their tiles.
+    /// Faces. The local ones follow the outgoing ones, as in one list, and so do their tiles.
     tile_range outgoing, local, incoming;
 };
 

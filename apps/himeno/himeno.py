@@ -71,8 +71,8 @@ class Problem:
             for half, (begin, planes) in self.parts.items():
                 kernel = cl.Kernel(program, "jacobi")
                 own, other = self.pressure[parity], self.pressure[1 - parity]
-                place = (np.int32(begin), np.int32(begin + planes), np.int32(begin - 1))
-                kernel.set_args(own, other, *self.coefficients, self.residuals, *place, RELAXATION)
+                bounds = (np.int32(begin), np.int32(begin + planes), np.int32(begin - 1))
+                kernel.set_args(own, other, *self.coefficients, self.residuals, *bounds, RELAXATION)
                 self.kernels[parity, half] = kernel
 
     def jacobi(self, queue, half, iteration, wait_for):

@@ -78,8 +78,8 @@ problem::problem(MPI_Comm communicator, cl_device_id device) : m_communicator(co
         m_host_table.resize(table_entries);
         m_gathered.resize(classes);
         for (int rank = 0; rank < m_ranks; ++rank) {
-            m_places.push_back(begin_of(rank) * sizes);
-            m_counts.push_back(begin_of(rank + 1) * sizes - m_places.back());
+            m_displacements.push_back(begin_of(rank) * sizes);
+            m_counts.push_back(begin_of(rank + 1) * sizes - m_displacements.back());
         }
     }
 
@@ -151,7 +151,7 @@ apps::event problem::enqueue_coagulation(cl_event table_there) {
 
 void problem::end_step(cl_event coagulated) {
     apps::wait_for({coagulated}, "coagulation");
-    MPI_Gatherv(m_own.data(), int(m_own.size()), MPI_FLOAT, m_gathered.data(), m_counts.data(), m_places.data(),
+    MPI_Gatherv(m_own.data(), int(m_own.size()), MPI_FLOAT, m_gathered.data(), m_counts.data(), m_displacements.data(),
                 MPI_FLOAT, 0, m_communicator);
     // Ranks have all sizes of some compositions.
     for (std::size_t at = 0; m_rank == 0 && at < classes; ++at)

@@ -60,7 +60,7 @@ class problem {
     coefficients m_coefficients;
     std::vector<float> m_host_table; // rank 0
     std::vector<float> m_population, m_own, m_gathered; // m_own, m_gathered: composition by composition
-    std::vector<int> m_counts, m_places;                // rank 0: of each rank in m_gathered
+    std::vector<int> m_counts, m_displacements;         // rank 0: of each rank in m_gathered
     metals m_supplied{};
 };
 

@@ -105,12 +105,12 @@ bool updates(const pe& here, int rounds) {
     for (std::size_t i = 0; i < words; ++i) window_memory[i] = 0;
     MPI_Win_lock_all(0, window);
     std::mt19937_64 random(static_cast<unsigned>(here.own) + 1);
-    struct place {
+    struct target {
         int pe;
         std::size_t word;
     };
     const auto next = [&] {
-        return place{static_cast<int>(random() % static_cast<unsigned>(here.all)), random() % words};
+        return target{static_cast<int>(random() % static_cast<unsigned>(here.all)), random() % words};
     };
 
     listed_updates listed(here, words, at_once);

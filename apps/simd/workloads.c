@@ -51,9 +51,9 @@ static void back_projection(const float* restrict in, float* restrict out, int f
             const float angle = (float)a * (3.14159265f / angles), cosine = cosf(angle), sine = sinf(angle);
             const float start = (float)(row - slice / 2) * sine + detector / 2;
             for (int column = 0; column < slice; ++column) {
-                const float place = start + (float)(column - slice / 2) * cosine;
-                const int index = (int)place;
-                const float part = place - (float)index;
+                const float position = start + (float)(column - slice / 2) * cosine;
+                const int index = (int)position;
+                const float part = position - (float)index;
                 line[column] += projection[index] * (1 - part) + projection[index + 1] * part;
             }
         }

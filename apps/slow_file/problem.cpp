@@ -78,8 +78,8 @@ bool problem::is_right() {
                                     nullptr, nullptr),
                 "clEnqueueReadBuffer");
     constexpr std::size_t step = 65521; // in no ratio to chunks
-    for (std::size_t place = 0; place < all.size(); place += step)
-        if (all[place] != mixed(word_of_file(place), m_passes)) return false;
+    for (std::size_t index = 0; index < all.size(); index += step)
+        if (all[index] != mixed(word_of_file(index), m_passes)) return false;
     return true;
 }
 

@@ -41,8 +41,8 @@ class problem {
     cl_uint m_passes = 1;
 };
 
-/// The word of the file at that place.
-constexpr std::uint32_t word_of_file(std::size_t place) { return std::uint32_t(place * 2654435761U + 12345U); }
+/// The word of the file with that index.
+constexpr std::uint32_t word_of_file(std::size_t index) { return std::uint32_t(index * 2654435761U + 12345U); }
 
 /// The same, each in a source of its own: what is counted as communication stands between marks.
 void by_hand(problem& of, std::FILE* input);

@@ -7,9 +7,9 @@
 namespace smith_waterman {
 
 const char* const kernel_source = R"(
-// Groups of a chunk: how many, then place and length of each.
+// Groups of a chunk: how many, then offset and length of each.
 uint groups_of(global const uchar *chunk) { return ((global const uint *)chunk)[0]; }
-uint place_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[1 + 2 * group]; }
+uint offset_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[1 + 2 * group]; }
 uint length_of(global const uchar *chunk, uint group) { return ((global const uint *)chunk)[2 + 2 * group]; }
 
 // For processors with vectors: a work-item has a group, a lane of the vector each sequence. It walks along the
@@ -20,7 +20,7 @@ kernel void search_lanes(global const uchar *chunk, global const uchar *query, i
 {
     columns += get_global_id(0) * 2 * query_length;
     for (uint group = get_global_id(0); group < groups_of(chunk); group += get_global_size(0)) {
-        global const uchar16 *residues = (global const uchar16 *)(chunk + place_of(chunk, group));
+        global const uchar16 *residues = (global const uchar16 *)(chunk + offset_of(chunk, group));
         const uint length = length_of(chunk, group);
         for (int i = 0; i < 2 * query_length; ++i)
             columns[i] = 0;
@@ -60,7 +60,7 @@ kernel void search_tiles(global const uchar *chunk, global const char *profile, 
     const uint group = get_global_id(0) / LANES, lane = get_global_id(0) % LANES;
     if (group >= groups_of(chunk))
         return;
-    const uint place = place_of(chunk, group) + lane, length = length_of(chunk, group);
+    const uint first = offset_of(chunk, group) + lane, length = length_of(chunk, group);
     int best = 0;
     for (int tile = 0; tile < tiles; ++tile) {
         int left[16], right[16];
@@ -68,7 +68,7 @@ kernel void search_tiles(global const uchar *chunk, global const char *profile, 
             left[k] = right[k] = 0;
         int above_before = 0;
         for (uint j = 0; j < length; ++j) {
-            const uint at = place + j * LANES;
+            const uint at = first + j * LANES;
             char row[16];
             vstore16(vload16(chunk[at] * tiles + tile, profile), 0, row);
             const short2 border = tile == 0 ? (short2)(0, 0) : borders[at];

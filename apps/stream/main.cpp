@@ -225,7 +225,7 @@ void stream_by_commands(stage& stage, std::FILE* input, std::FILE* output, std::
         const std::size_t size = std::min(stage.chunk_bytes(), size_bytes - offset);
         const auto& slot = stage.slots()[chunk % buffers];
         const cl_command_queue queue = stage.queue(chunk % buffers);
-        wait_for_chunk(chunk); // the one before it at this place
+        wait_for_chunk(chunk); // the one before it in this buffer
         const cl_event free = chunk < buffers ? nullptr : transfers_of(chunk - buffers).stored.get();
 
         cl_event loaded = nullptr;
