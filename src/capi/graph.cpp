@@ -188,7 +188,7 @@ template <class Make> const char* text_of(causeway_graph* graph, Make make) {
 
 cl_int causeway_graph_create(cl_context context, cl_device_id device, causeway_graph** graph) {
     return guard([&] {
-        require(graph, "the place for the graph");
+        require(graph, "the output argument graph");
         if (context == nullptr) throw transfer_error(status::invalid_context, "the context is null");
         if (device == nullptr) throw transfer_error(CL_INVALID_DEVICE, "the device is null");
         require_device(context, device, "of the graph");
@@ -367,7 +367,7 @@ cl_int causeway_graph_stop(causeway_graph* graph) {
 cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size_t* token_size) {
     return with(graph, [&](causeway_graph& of) {
         require(stream, "the stream's name");
-        require(token_size, "the place for the token size");
+        require(token_size, "the output argument token_size");
         *token_size = of.built.token_bytes(stream);
     });
 }
@@ -375,7 +375,7 @@ cl_int causeway_graph_token_size(causeway_graph* graph, const char* stream, size
 cl_int causeway_graph_token_count(causeway_graph* graph, const char* stream, uint64_t* count) {
     return with(graph, [&](causeway_graph& of) {
         require(stream, "the stream's name");
-        require(count, "the place for the count");
+        require(count, "the output argument count");
         *count = of.built.token_count(stream);
     });
 }

@@ -22,7 +22,7 @@ struct device_side {
     bool is_one_copy; ///< if it is small
 };
 
-/// A message that does not go out at once has a place before others while its source is being read.
+/// A message that does not go out at once precedes others while its source is being read.
 bool goes_at_once(size_t bytes) { return bytes <= process_options()[option::eager]; }
 
 template <class MakeDevice> cl_int enqueue_one_way(cl_command_type type, cl_command_queue queue, cl_mem buffer,

@@ -123,9 +123,9 @@ BY_TABLE(clEnqueueUnmapMemObject,
          queue, CL_INVALID_COMMAND_QUEUE, (queue, mapped, address, count, list, event))
 BY_TABLE(clEnqueueNativeKernel,
          (cl_command_queue queue, void(CL_CALLBACK* run)(void*), void* arguments, size_t size, cl_uint buffers,
-          const cl_mem* list_of_buffers, const void** places, cl_uint count, const cl_event* list, cl_event* event),
+          const cl_mem* list_of_buffers, const void** offsets, cl_uint count, const cl_event* list, cl_event* event),
          queue, CL_INVALID_COMMAND_QUEUE,
-         (queue, run, arguments, size, buffers, list_of_buffers, places, count, list, event))
+         (queue, run, arguments, size, buffers, list_of_buffers, offsets, count, list, event))
 BY_TABLE(clEnqueueMarkerWithWaitList, (cl_command_queue queue, cl_uint count, const cl_event* list, cl_event* event),
          queue, CL_INVALID_COMMAND_QUEUE, (queue, count, list, event))
 BY_TABLE(clEnqueueBarrierWithWaitList, (cl_command_queue queue, cl_uint count, const cl_event* list, cl_event* event),

@@ -152,7 +152,7 @@ class cluster {
     void receive(int from, std::shared_ptr<std::byte[]> bytes, std::size_t size, std::function<void()> over,
                  std::uint64_t about = in_turn);
 
-    /// Reserves the next place among messages to `to`. Call the result once the bytes are there; it sends them.
+    /// Reserves the next turn among messages to `to`. Call the result once the bytes are there; it sends them.
     [[nodiscard]] std::function<void()> promise(int to, std::shared_ptr<std::byte[]> bytes, std::size_t size,
                                                 std::uint64_t about = in_turn);
     /// Broadcasts the bytes of `root` down a tree of ranks. On `root`, call the result once the bytes are there; on the

@@ -62,7 +62,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
     const auto is_apart = [&](const _cl_device_id& device) {
         return wish == contexts::of_device || (wish == contexts::automatic && has_like(of, device));
     };
-    // Places of this rank first: whatever has an object of each driver counts by them.
+    // Driver contexts of this rank first: whatever has an object of each driver counts by them.
     for (const bool own : {true, false}) {
         for (auto* const device : of) {
             if ((device->driver.calls != nullptr) != own) continue;
@@ -84,7 +84,7 @@ _cl_context::_cl_context(std::vector<_cl_device_id*> of, std::vector<cl_context_
             throw refusal{CL_DEVICE_NOT_AVAILABLE};
         }
         auto& at = add_driver_context(stand_in->driver);
-        at.understudy = true;
+        at.for_queries = true;
         at.devices.push_back(stand_in);
     }
     for (auto* const at : m_here) {

@@ -16,8 +16,9 @@ struct driver_context {
     unsigned index = 0; ///< in its context: driver contexts of this rank come first
     int rank = 0;       ///< in a cluster
     bool here = true;   ///< on this rank; if false, it has no driver objects
-    /// Runs no commands: answers queries about programs when all of the context's devices are on other ranks.
-    bool understudy = false;
+    /// True if it runs no commands, but answers queries about programs: all of the context's devices are on other
+    /// ranks.
+    bool for_queries = false;
     driver_object<cl_context> context;
     std::vector<_cl_device_id*> devices; ///< in the context's order
     /// Queue of the platform's own copies in and out of this driver context. Null unless the context has several.

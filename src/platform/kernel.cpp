@@ -87,7 +87,7 @@ void _cl_kernel::agree(cl_int code) {
             m_facts = facts_of(theirs);
             m_arguments.assign(m_facts.size(), {});
             for (auto* const at : context->here())
-                if (at->understudy) parts[at->index] = {};
+                if (at->for_queries) parts[at->index] = {};
             return;
         }
         if (first_failure == CL_SUCCESS) first_failure = code_of(theirs);

@@ -161,7 +161,7 @@ size_t checked_size(const _cl_mem& image) {
 
 /// Whether a device of the driver context could use the image, see check_device().
 bool can_have(const _cl_mem& image, const driver_context& at) {
-    return !at.understudy && std::any_of(at.devices.begin(), at.devices.end(), [&](const auto* device) {
+    return !at.for_queries && std::any_of(at.devices.begin(), at.devices.end(), [&](const auto* device) {
         return ask<cl_bool>(*device, CL_DEVICE_IMAGE_SUPPORT) != CL_FALSE && is_aligned(image, *device);
     });
 }
@@ -419,11 +419,11 @@ formats common_of(const std::vector<formats>& all) {
     return common;
 }
 
-/// Of the driver contexts of this rank; none where it has only an understudy.
+/// Of the driver contexts of this rank; none if its only one is for queries.
 std::vector<formats> own_formats(const _cl_context& context, cl_mem_flags flags, cl_mem_object_type type) {
     std::vector<formats> all;
     for (const auto* at : context.here())
-        if (!at->understudy || !context.job.asks_ranks()) all.push_back(formats_at(*at, flags, type));
+        if (!at->for_queries || !context.job.asks_ranks()) all.push_back(formats_at(*at, flags, type));
     return all;
 }
 

@@ -26,7 +26,7 @@ _cl_program::_cl_program(_cl_context& of, std::vector<_cl_device_id*> on)
     for (auto* const device : on)
         if (const auto& at = of.driver_context_of(*device); at.here) parts[at.index].devices.push_back(device);
     for (const auto* at : of.here())
-        if (at->understudy) parts[at->index].devices = at->devices;
+        if (at->for_queries) parts[at->index].devices = at->devices;
 }
 
 _cl_program::part& _cl_program::any_part() {
@@ -66,8 +66,9 @@ std::vector<_cl_device_id*> checked_devices(cl_uint count, const cl_device_id* l
     return devices;
 }
 
-/// What an understudy cannot do, the owners of the devices may: only their codes count, where they are asked.
-bool may_fail(const driver_context& at) { return at.understudy && cluster::of_process().asks_ranks(); }
+/// What a driver context for queries cannot do, the owners of the devices may: only their codes count, where they are
+/// asked.
+bool may_fail(const driver_context& at) { return at.for_queries && cluster::of_process().asks_ranks(); }
 
 /// A program with a driver's program at each driver context that has devices of it: create(driver context, part, code).
 template <class Create> ref<_cl_program> create(_cl_context& context, std::vector<_cl_device_id*> devices,
@@ -113,7 +114,8 @@ template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, c
         for (auto* const at : program.context->here()) {
             std::vector<_cl_device_id*> here;
             for (auto* const device : program.part_of(*at).devices)
-                if (at->understudy || chosen.empty() || std::find(chosen.begin(), chosen.end(), device) != chosen.end())
+                if (at->for_queries || chosen.empty() ||
+                    std::find(chosen.begin(), chosen.end(), device) != chosen.end())
                     here.push_back(device);
             any = any || !here.empty();
             const auto code = act_on(*at, here);
@@ -147,7 +149,7 @@ void check_parts(cl_uint count, const cl_program* programs, const _cl_context& c
     }
 }
 
-/// The drivers' programs at a driver context; one that an understudy could not make is missing.
+/// The drivers' programs at a driver context; one that a context for queries could not make is missing.
 std::vector<cl_program> raws_at(const driver_context& at, cl_uint count, const cl_program* programs) {
     std::vector<cl_program> raws;
     for (cl_uint i = 0; i < count; ++i)
@@ -236,9 +238,9 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             std::vector<cl_int> results(part.devices.size());
             std::vector<cl_uint> positions;
             for (cl_uint i = 0; i < count; ++i) {
-                // An understudy makes do with a binary of a driver like its own.
-                if (at.understudy ? !positions.empty() || devices[i]->driver.name != at.from->name
-                                  : !at.has(*devices[i]))
+                // A context for queries uses a binary of a driver like its own.
+                if (at.for_queries ? !positions.empty() || devices[i]->driver.name != at.from->name
+                                   : !at.has(*devices[i]))
                     continue;
                 sizes.push_back(lengths[i]);
                 theirs.push_back(binaries[i]);
@@ -250,7 +252,7 @@ cl_program CL_API_CALL clCreateProgramWithBinary(cl_context handle, cl_uint coun
             auto* const raw = at.calls().clCreateProgramWithBinary(at.context.raw(), static_cast<cl_uint>(raws.size()),
                                                                    raws.data(), sizes.data(), theirs.data(),
                                                                    results.data(), failed);
-            for (std::size_t i = 0; status != nullptr && !at.understudy && i < positions.size(); ++i)
+            for (std::size_t i = 0; status != nullptr && !at.for_queries && i < positions.size(); ++i)
                 status[positions[i]] = results[i];
             return raw;
         });
@@ -399,7 +401,7 @@ template <class Value> void stand_in_for_others(const _cl_program& program, std:
 std::vector<size_t> binary_sizes(_cl_program& program) {
     std::vector<size_t> all(program.devices.size());
     for (auto& part : program.parts) {
-        if (!part.raw || index_of(program, part.devices.front()) == all.size()) continue; // an understudy's
+        if (!part.raw || index_of(program, part.devices.front()) == all.size()) continue; // for queries only
         std::vector<size_t> theirs(part.devices.size());
         check_built(part.raw.calls().clGetProgramInfo(part.raw.raw(), CL_PROGRAM_BINARY_SIZES,
                                                       theirs.size() * sizeof(size_t), theirs.data(), nullptr));

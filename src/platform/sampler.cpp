@@ -21,9 +21,9 @@ ref<_cl_sampler> complete(ref<_cl_sampler> made) {
     for (auto* const each : made->context->here()) {
         auto& at = *each;
         cl_int code = CL_SUCCESS;
-        made->raws.emplace_back(at.understudy ? nullptr
-                                              : at.calls().clCreateSampler(at.context.raw(), made->normalised,
-                                                                           made->addressing, made->filter, &code));
+        made->raws.emplace_back(at.for_queries ? nullptr
+                                               : at.calls().clCreateSampler(at.context.raw(), made->normalised,
+                                                                            made->addressing, made->filter, &code));
         check(code);
     }
     return made;

@@ -16,5 +16,5 @@ struct _cl_sampler final : causeway::platform::object {
     cl_addressing_mode addressing = CL_ADDRESS_CLAMP;
     cl_filter_mode filter = CL_FILTER_NEAREST;
     std::vector<cl_sampler_properties> property_list;                ///< as given to clCreateSamplerWithProperties
-    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< by driver context; null for an understudy
+    std::vector<causeway::platform::driver_object<cl_sampler>> raws; ///< by driver context; null if for_queries
 };

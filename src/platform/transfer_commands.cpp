@@ -76,7 +76,7 @@ int enqueue_transfer(const cluster_transfer& given) {
         auto& driver_contexts = seen.context.driver_contexts;
         const bool aside = given.on_rank >= 0 && given.on_rank != seen.where.rank;
         const auto there = std::find_if(driver_contexts.begin(), driver_contexts.end(), [&](const driver_context& one) {
-            return one.rank == given.on_rank && !one.understudy;
+            return one.rank == given.on_rank && !one.for_queries;
         });
         require(!aside || there != driver_contexts.end(), CL_INVALID_OPERATION);
         auto& on = aside ? *there->steps : seen;

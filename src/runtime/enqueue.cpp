@@ -34,7 +34,7 @@ static_assert(status::queued == CL_QUEUED && status::submitted == CL_SUBMITTED &
 
 namespace {
 
-/// Transfers whose copies take their place in the program's queues, and their bytes.
+/// Transfers whose copies stand in the program's queues, and their bytes.
 std::atomic<std::size_t> commands_in_queues{0}, bytes_in_queues{0};
 
 /// Two user events separate order from status: one always completes and lets the queues go on, the other carries the

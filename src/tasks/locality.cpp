@@ -27,13 +27,13 @@ class locality final : public policy {
         std::map<unsigned, unsigned> group_of_node;
         std::vector<unsigned> members;
         for (const auto node : node_of_worker) {
-            const auto [place, added] = group_of_node.emplace(node, made.groups());
+            const auto [found, added] = group_of_node.emplace(node, made.groups());
             if (added) {
                 made.node_of_group.push_back(node);
                 members.push_back(0);
             }
-            made.group_of_worker.push_back(place->second);
-            ++members[place->second];
+            made.group_of_worker.push_back(found->second);
+            ++members[found->second];
         }
         made.victims.resize(made.groups());
         for (unsigned group = 0; group < made.groups(); ++group) {

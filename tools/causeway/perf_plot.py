@@ -118,8 +118,8 @@ def main(arguments):
         return 1
     figure, axes = pyplot.subplots(1, len(panels), figsize=(7.5 * len(panels), 6), squeeze=False)
     try:
-        for place, (results, texts) in zip(axes[0], panels):
-            draw_panel(place, results, *texts)
+        for axis, (results, texts) in zip(axes[0], panels):
+            draw_panel(axis, results, *texts)
     except (ValueError, LookupError, TypeError) as error:
         print(f"perf_plot: {', '.join(files)}: not as causeway perf --json writes it: {error!r}", file=sys.stderr)
         return 1

@@ -307,7 +307,7 @@ class range_endpoint final : public device_endpoint,
 
     void close(std::size_t, const failure&, step& done) override {
         if (m_mapped == nullptr && is_in_queue() && !m_is_source && !m_has_entered && order()->is_in_order) {
-            // No byte was copied: the message was empty, say. The transfer ends in its place all the same.
+            // No byte was copied: the message was empty, say. The transfer ends in its turn all the same.
             run(order()->queue, m_offset, 0, "waiting to write", done,
                 [&](cl_event* event) { return cl::mark(order()->queue.get(), event); });
             return;
@@ -375,7 +375,7 @@ class range_endpoint final : public device_endpoint,
     /// slower than ours through the host (NVIDIA driver 580: 0.67 GB/s).
     [[nodiscard]] bool is_beside(const range_endpoint& source) const {
         if (source.location().context.get() != location().context.get()) return false;
-        if (source.is_in_queue()) return false; // which is another one: a copy has a place in one
+        if (source.is_in_queue()) return false; // which is another one: a copy stands in one
         return source.location().device == location().device ||
                (cl::facts_of(source.location().device).host_memory && cl::facts_of(location().device).host_memory);
     }

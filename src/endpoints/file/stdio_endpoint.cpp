@@ -88,7 +88,7 @@ class stdio_endpoint : public transfer::endpoint, transfer::waiting_end {
     std::atomic<bool> m_cancelled{false};
 };
 
-/// Blocks go to places of their own, several at once; at the end the stream is put where fread or fwrite would have
+/// Blocks go to offsets of their own, several at once; at the end the stream is put where fread or fwrite would have
 /// left it.
 class regular_file_endpoint final : public stdio_endpoint {
   public:

@@ -81,7 +81,7 @@ class message_matcher {
     void open_early(receiver& who);
     /// The gate of a receive opened. It may be matched before the call returns, if it is not yet.
     void open(receiver& who);
-    /// A receive that was matched early ends without its message, which keeps its place in line for others.
+    /// A receive that was matched early ends without its message, which keeps its turn for others.
     void put_back(receiver& who, message&& found);
     /// The receive ends unmatched; its messages go to others.
     void leave(receiver& who);

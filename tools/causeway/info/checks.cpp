@@ -40,9 +40,9 @@ class finder {
 void check_vendors(const json& rank, finder& found) {
     const auto& vendors = rank.at("vendors");
     const auto& files = vendors.at("files");
-    const auto place = vendors.at("folder").get<std::string>(), from = vendors.at("from").get<std::string>();
+    const auto folder = vendors.at("folder").get<std::string>(), from = vendors.at("from").get<std::string>();
     const bool is_folder = vendors.at("kind") == "folder", is_library = vendors.at("kind") == "library";
-    const auto said = from + " names " + place;
+    const auto said = from + " names " + folder;
     if (vendors.contains("missing") && from != "default")
         found.stops(said + ", which does not exist",
                     "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files");
@@ -55,7 +55,7 @@ void check_vendors(const json& rank, finder& found) {
             said + ", which cannot be loaded as a library: " + files[0].at("error").get<std::string>(),
             "unset it, so that /etc/OpenCL/vendors counts, or name a folder with .icd files, one of these, or an "
             "OpenCL implementation's library");
-    else if (is_folder && from == "OCL_ICD_VENDORS" && rank.at("platforms").empty() && !place.ends_with('/'))
+    else if (is_folder && from == "OCL_ICD_VENDORS" && rank.at("platforms").empty() && !folder.ends_with('/'))
         found.slows(said + ", where the loader finds nothing",
                     "end it with a slash: some loaders take a folder for one only then (ocl-icd 2.3.2)");
     for (const auto& each : files)

@@ -15,7 +15,7 @@ namespace {
 
 enum class by_hand { vendors_copy, through_host };
 
-/// Two places and data of one size.
+/// Two buffers and data of one size.
 class peer_bench {
   public:
     peer_bench(session& session, const bench_device& from, const bench_device& to, std::size_t bytes)

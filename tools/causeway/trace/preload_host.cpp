@@ -61,7 +61,7 @@ struct program_range {
 /// A call is shown once: what it calls itself is part of it, and a handler of signals may come at any point of it.
 thread_local bool is_within = false;
 
-/// Shows the call if it was made from a place that counts, and the timeline is there.
+/// Shows the call if the program itself made it, and the timeline is there.
 template <class Call> auto shown(const char* kind, const char* name, bool counts, unsigned long long bytes, Call call) {
     if (is_within || !counts || !is_recording()) return call();
     is_within = true;

@@ -40,9 +40,9 @@ EXPORTED cl_int clEnqueueTask(cl_command_queue queue, cl_kernel kernel, cl_uint 
 }
 
 EXPORTED cl_int clEnqueueNativeKernel(cl_command_queue queue, void(CL_CALLBACK* function)(void*), void* arguments,
-                                      size_t size, cl_uint objects, const cl_mem* object_list, const void** places,
+                                      size_t size, cl_uint objects, const cl_mem* object_list, const void** offsets,
                                       cl_uint count, const cl_event* list, cl_event* event) {
     static auto* const call = next<decltype(clEnqueueNativeKernel)>("clEnqueueNativeKernel");
     return enqueue(__builtin_return_address(0), call, nullptr, count, list, event, queue, function, arguments, size,
-                   objects, object_list, places);
+                   objects, object_list, offsets);
 }
