@@ -161,7 +161,7 @@ def test_replay(given):
         assert each["speedup"] > 0 and each["low"] <= each["speedup"] <= each["high"] and each["repetitions"] > 0, each
     (mapped,) = variants_of(launch, "transfer")
     assert mapped["before"] > 0 and mapped["seconds"] > 0
-    assert {each["what"].split(",")[0] for each in variants_of(launch, "place")} == {
+    assert {each["what"].split(",")[0] for each in variants_of(launch, "allocation")} == {
         "buffers of the device", "CL_MEM_ALLOC_HOST_PTR", "CL_MEM_USE_HOST_PTR"}
     assert len(variants_of(launch, "alignment")) == 3 and len(variants_of(launch, "access")) == 2
     assert variants_of(launch, "knob")

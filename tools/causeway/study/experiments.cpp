@@ -332,17 +332,19 @@ class laboratory {
     void try_memory() {
         const json base{{"transfer", "copy"}};
         try_one("transfer", "map in place of read and write", {{"transfer", "map"}}, base);
-        for (const std::string place : {"device", "host", "lent"}) {
-            const auto what = place == "device" ? "buffers of the device"
-                              : place == "host" ? "CL_MEM_ALLOC_HOST_PTR"
-                                                : "CL_MEM_USE_HOST_PTR, at a page";
-            try_one("place", std::string(what) + ", copied", {{"transfer", "copy"}, {"place", place}}, base);
-            try_one("place", std::string(what) + ", mapped", {{"transfer", "map"}, {"place", place}}, base);
+        for (const std::string allocation : {"device", "host", "lent"}) {
+            const auto what = allocation == "device" ? "buffers of the device"
+                              : allocation == "host" ? "CL_MEM_ALLOC_HOST_PTR"
+                                                     : "CL_MEM_USE_HOST_PTR, at a page";
+            try_one("allocation", std::string(what) + ", copied", {{"transfer", "copy"}, {"allocation", allocation}},
+                    base);
+            try_one("allocation", std::string(what) + ", mapped", {{"transfer", "map"}, {"allocation", allocation}},
+                    base);
         }
         for (const std::size_t off : {16, 64, 128})
             try_one("alignment", "CL_MEM_USE_HOST_PTR " + std::to_string(off) + " bytes off a page, mapped",
-                    {{"transfer", "map"}, {"place", "lent"}, {"misaligned", off}},
-                    {{"transfer", "map"}, {"place", "lent"}});
+                    {{"transfer", "map"}, {"allocation", "lent"}, {"misaligned", off}},
+                    {{"transfer", "map"}, {"allocation", "lent"}});
         try_one("access", "CL_MEM_READ_WRITE for all", {{"transfer", "copy"}, {"access", "read-write"}}, base);
         try_one("access", "CL_MEM_READ_ONLY where nothing is written", {{"transfer", "copy"}, {"access", "narrow"}},
                 base);

@@ -11,10 +11,10 @@ namespace {
 
 double quantile(const std::vector<double>& sorted, double at) {
     if (sorted.empty()) return 0;
-    const auto place = at * static_cast<double>(sorted.size() - 1);
-    const auto below = static_cast<std::size_t>(place);
+    const auto position = at * static_cast<double>(sorted.size() - 1);
+    const auto below = static_cast<std::size_t>(position);
     const auto above = std::min(below + 1, sorted.size() - 1);
-    return sorted[below] + (place - static_cast<double>(below)) * (sorted[above] - sorted[below]);
+    return sorted[below] + (position - static_cast<double>(below)) * (sorted[above] - sorted[below]);
 }
 
 } // namespace

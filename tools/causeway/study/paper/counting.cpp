@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose code an instruction is, its place says: drivers put kernels into memory of no file, or, as PoCL, into a file
+// Whose code an instruction is, its address says: drivers put kernels into memory of no file, or, as PoCL, into a file
 // with the kernel's name.
 #include "study/paper/counting.hpp"
 
@@ -66,7 +66,7 @@ std::vector<application> small_applications() {
 const std::map<std::string, std::string> figure_of_instructions = {{"8", "9"},   {"11", "12"}, {"14", "15"},
                                                                    {"16", "17"}, {"18", "19"}, {"20", "21"}};
 
-std::function<bool(const std::string&)> kernel_places() {
+std::function<bool(const std::string&)> kernel_mappings() {
     std::set<std::string> files;
     for (const auto& each : applications()) files.insert(std::string("/").append(each.kernel).append(".so"));
     return [files](const std::string& path) {
@@ -81,7 +81,7 @@ int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int repo
     const auto found = all_devices();
     if (nth >= found.size()) throw std::runtime_error("there is no such device");
     device on(found[nth].first, found[nth].second);
-    const auto is_kernel = kernel_places();
+    const auto is_kernel = kernel_mappings();
     const auto nothing = count_instructions([] {}, most, is_kernel).all; // what counting takes
     for (const auto& launch : schedule(small_applications())) {
         if (product(launch.local) > on.largest_group(launch.of, launch.options)) continue;

@@ -195,14 +195,14 @@ cl_kernel device::make_kernel(const application& of, const std::string& options,
     return kernel;
 }
 
-std::vector<cl_mem> device::make_memory(const application& of, access how, place where) {
+std::vector<cl_mem> device::make_memory(const application& of, access how, allocation where) {
     std::vector<cl_mem> made;
     for (const auto& each : of.arguments) {
         if (each.bytes == 0 || each.what == argument::sort::local) continue;
         cl_mem_flags flags = how == access::read_write             ? CL_MEM_READ_WRITE
                              : each.what == argument::sort::output ? CL_MEM_WRITE_ONLY
                                                                    : CL_MEM_READ_ONLY;
-        if (where == place::host) flags |= CL_MEM_ALLOC_HOST_PTR;
+        if (where == allocation::host) flags |= CL_MEM_ALLOC_HOST_PTR;
         cl_int code = CL_SUCCESS;
         auto* const memory = clCreateBuffer(context, flags, each.bytes, nullptr, &code);
         check(code, "clCreateBuffer");
@@ -227,7 +227,7 @@ std::size_t device::largest_group(const application& of, const std::string& opti
 
 std::function<void()> device::launch(const application& of, const shape& global, const shape& local,
                                      const std::string& options) {
-    const auto memory = make_memory(of, access::read_write, place::device);
+    const auto memory = make_memory(of, access::read_write, allocation::device);
     auto* const kernel = make_kernel(of, options, memory);
     return [this, kernel, global, local] {
         check(clEnqueueNDRangeKernel(queue, kernel, static_cast<cl_uint>(global.size()), nullptr, global.data(),
@@ -248,7 +248,7 @@ std::vector<float> device::result(const application& of, const std::string& opti
     return values;
 }
 
-std::function<void()> device::cycle(const application& of, access how, place where, transfer by, double* way_in,
+std::function<void()> device::cycle(const application& of, access how, allocation where, transfer by, double* way_in,
                                     double* way_out) {
     const auto memory = make_memory(of, how, where);
     auto* const kernel = make_kernel(of, "", memory);

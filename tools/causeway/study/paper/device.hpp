@@ -36,7 +36,7 @@ struct application {
 [[nodiscard]] std::vector<application> applications();
 
 enum class access { read_write, narrow };
-enum class place { device, host };
+enum class allocation { device, host };
 enum class transfer { none, copy, map };
 
 class device {
@@ -56,7 +56,7 @@ class device {
     /// What one launch leaves in the kernel's last buffer.
     [[nodiscard]] std::vector<float> result(const application& of, const std::string& options);
     /// As launch(), with the transfers in and out; each call stores their seconds in `way_in` and `way_out`.
-    [[nodiscard]] std::function<void()> cycle(const application& of, access how, place where, transfer by,
+    [[nodiscard]] std::function<void()> cycle(const application& of, access how, allocation where, transfer by,
                                               double* way_in, double* way_out);
 
     cl_context context = nullptr;
@@ -68,7 +68,7 @@ class device {
 
   private:
     cl_kernel make_kernel(const application& of, const std::string& options, const std::vector<cl_mem>& memory);
-    std::vector<cl_mem> make_memory(const application& of, access how, place where);
+    std::vector<cl_mem> make_memory(const application& of, access how, allocation where);
 
     std::string m_name;
     bool m_is_cpu = false;

@@ -142,21 +142,21 @@ void measure_memory(device& on, const effort& spent, rows& all) {
         if (of.name == "ILP" || of.name == "Chain" || spent.leaves_out(of)) continue;
         struct option {
             access how;
-            place where;
+            allocation where;
             transfer by;
             double in = 0, out = 0;
             std::vector<double> ins = {}, outs = {};
         };
         std::vector<option> options;
-        options.reserve(8); // the points keep places in it
+        options.reserve(8); // the points keep addresses in it
         std::vector<point> points;
         for (const auto how : {access::narrow, access::read_write})
-            for (const auto where : {place::device, place::host})
+            for (const auto where : {allocation::device, allocation::host})
                 for (const auto by : {transfer::copy, transfer::map}) {
                     auto& one = options.emplace_back(option{how, where, by});
                     const std::string text = std::string(how == access::narrow ? "read-only/write-only"
                                                                                : "read-write") +
-                                             ", " + (where == place::device ? "device" : "host") + ", " +
+                                             ", " + (where == allocation::device ? "device" : "host") + ", " +
                                              (by == transfer::copy ? "copy" : "map");
                     const auto once = on.cycle(of, how, where, by, &one.in, &one.out);
                     points.push_back({text, [once, &one] {
@@ -329,7 +329,7 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
                one = by.middle("14", [](const row& each) { return each.x == "1" || each.x == "1x1"; });
     found.push_back({"larger groups help, and NULL is not the best", word(large > 1.05 && one < large),
                      "the best is " + number(large, " x") + " of NULL or 16x16; groups of one " + number(one, " x")});
-    std::vector<double> maps, large_maps, flags, places;
+    std::vector<double> maps, large_maps, flags, allocations;
     std::map<std::string, double> times;
     for (const auto& each : all)
         if (each.figure == "22, 26, 27" && each.device == device) times[each.series + "|" + each.x] = each.seconds;
@@ -345,18 +345,18 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
         if (const auto map = with(", copy", ", map"); map > 0) (is_large ? large_maps : maps).push_back(time / map);
         if (const auto narrow = with("|read-write", "|read-only/write-only"); narrow > 0)
             flags.push_back(time / narrow);
-        if (const auto host = with(", device,", ", host,"); host > 0) places.push_back(time / host);
+        if (const auto host = with(", device,", ", host,"); host > 0) allocations.push_back(time / host);
     }
     const auto is_near_one = [](double value) { return value > 0.95 && value < 1.05; };
-    const bool is_all_same = is_near_one(median(flags)) && is_near_one(median(places));
+    const bool is_all_same = is_near_one(median(flags)) && is_near_one(median(allocations));
     const bool wins_large = median(large_maps) > 1.02, wins_small = median(maps) > 1.02;
-    found.push_back({"mapping beats copying; flags and place do not matter",
+    found.push_back({"mapping beats copying; flags and allocation do not matter",
                      wins_large && wins_small && is_all_same ? "holds"
                      : wins_large || wins_small              ? "holds in part"
                                                              : "holds no more",
                      "map for copy " + number(median(large_maps), " x") + " with a million elements and more, " +
                          number(median(maps), " x") + " with fewer; read-only/write-only " +
-                         number(median(flags), " x") + ", host memory " + number(median(places), " x")});
+                         number(median(flags), " x") + ", host memory " + number(median(allocations), " x")});
     const auto opencl = by.values("28", x_is("OpenCL")), chains = by.values("algorithm 1", x_is("OpenCL"));
     const auto affinity = by.middle("table 7", x_is("misaligned"));
     if (is_cpu) {

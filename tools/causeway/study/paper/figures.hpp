@@ -31,7 +31,7 @@ struct effort {
 void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all);
 /// Items in one: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
 void measure_scheduling(device& on, const effort& spent, rows& all);
-/// Copies and maps, flags and places: figures 22 to 27.
+/// Copies and maps, flags and allocations: figures 22 to 27.
 void measure_memory(device& on, const effort& spent, rows& all);
 /// OpenCL and OpenMP: figure 28 and algorithm 1, of those whose results agree; affinity: table 7.
 void measure_vectors(device& on, const effort& spent, rows& all);

@@ -74,10 +74,10 @@ std::string page_of(const std::string& frame, std::string json) {
     std::ifstream read(frame);
     std::string page{std::istreambuf_iterator<char>(read), {}};
     const std::string mark = "@PAPER@";
-    const auto place = page.find(mark);
-    if (place == std::string::npos) throw std::runtime_error("cannot read " + frame);
+    const auto begin = page.find(mark);
+    if (begin == std::string::npos) throw std::runtime_error("cannot read " + frame);
     for (auto at = json.find('<'); at != std::string::npos; at = json.find('<', at)) json.replace(at, 1, "\\u003c");
-    return page.replace(place, mark.size(), json);
+    return page.replace(begin, mark.size(), json);
 }
 
 bool is_of_shares(const std::string& figure) {

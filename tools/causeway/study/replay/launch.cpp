@@ -101,12 +101,12 @@ variant variant::from(const json& request, const json& recorded) {
     if (!local.is_null()) made.local = local.get<std::vector<std::size_t>>();
     made.source = request.value("source", "program.cl");
     made.kernel = request.value("kernel", recorded.at("kernel").get<std::string>());
-    const auto where = request.value("place", "as made"), how = request.value("access", "as made"),
+    const auto where = request.value("allocation", "as made"), how = request.value("access", "as made"),
                moves = request.value("transfer", "none");
-    made.where = where == "device" ? place::device
-                 : where == "host" ? place::host
-                 : where == "lent" ? place::lent
-                                   : place::as_made;
+    made.where = where == "device" ? allocation::device
+                 : where == "host" ? allocation::host
+                 : where == "lent" ? allocation::lent
+                                   : allocation::as_made;
     made.how = how == "read-write" ? access::read_write : how == "narrow" ? access::narrow : access::as_made;
     made.moves = moves == "copy" ? transfer::copy : moves == "map" ? transfer::map : transfer::none;
     made.misaligned = request.value("misaligned", std::size_t{0});
@@ -297,14 +297,15 @@ launch::memory_set launch::make_set(const variant& of) const {
         void* host = nullptr;
         const bool was_lent = (each.flags & CL_MEM_USE_HOST_PTR) != 0,
                    was_host = (each.flags & CL_MEM_ALLOC_HOST_PTR) != 0;
-        const bool is_lent = of.where == variant::place::lent || (of.where == variant::place::as_made && was_lent);
+        const bool is_lent = of.where == variant::allocation::lent ||
+                             (of.where == variant::allocation::as_made && was_lent);
         if (is_lent && !each.image) {
             const auto bytes = (each.contents.size() + page - 1) / page * page + page;
             made.lent.emplace_back(static_cast<std::byte*>(std::aligned_alloc(page, bytes)), &std::free);
             host = made.lent.back().get() + of.misaligned;
             std::memcpy(host, each.contents.data(), each.contents.size());
             flags |= CL_MEM_USE_HOST_PTR;
-        } else if (of.where == variant::place::host || (of.where == variant::place::as_made && was_host)) {
+        } else if (of.where == variant::allocation::host || (of.where == variant::allocation::as_made && was_host)) {
             flags |= CL_MEM_ALLOC_HOST_PTR;
         }
         made.memory.push_back(make(each, flags, host));
@@ -425,7 +426,7 @@ std::vector<std::vector<std::byte>> launch::run_guarded(const variant& of, bool&
         const auto& each = m_objects[i];
         guarded.emplace_back(each.contents.size(), static_cast<int>(i));
         std::memcpy(guarded.back().begin(), each.contents.data(), each.contents.size());
-        // An image has no place that is known.
+        // The memory of an image is unknown.
         const auto flags = (each.flags & access_flags) | (each.image ? CL_MEM_COPY_HOST_PTR : CL_MEM_USE_HOST_PTR);
         memory.push_back(make(each, flags, guarded.back().begin()));
     }

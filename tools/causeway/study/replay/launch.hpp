@@ -35,7 +35,7 @@ using owned_sampler = owned<cl_sampler, clReleaseSampler>;
 struct variant {
     std::vector<std::size_t> global, local; ///< local is empty where the driver chooses
     std::string source, kernel;             ///< of another program's file and kernel; empty: as recorded
-    enum class place { as_made, device, host, lent } where = place::as_made;
+    enum class allocation { as_made, device, host, lent } where = allocation::as_made;
     enum class access { as_made, read_write, narrow } how = access::as_made;
     enum class transfer { none, copy, map } moves = transfer::none;
     std::size_t misaligned = 0; ///< bytes from a page boundary to the start of lent memory
