@@ -19,6 +19,12 @@ foreach(program iterations matmul heat members reductions regions rows)
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
 endforeach()
+# A driver that reads what goes to the device before its turn.
+if(TARGET early_writes)
+  causeway_test(directive.early_writes.pocl LABEL directive RUNTIME pocl
+    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/regions.c)
+  set_property(TEST directive.early_writes.pocl APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1 PRELOADED=$<TARGET_FILE:early_writes>)
+endif()
 # Memory that links between GPUs reach, which host memory plays.
 causeway_test(directive.linked_peers.pocl LABEL directive RUNTIME pocl TIMEOUT 600
   COMMAND env ACC_LAUNCH_AS_GPU=1 CAUSEWAY_BRIDGE=host ${CMAKE_CURRENT_LIST_DIR}/linked_peers.sh $<TARGET_FILE:causeway_cc>)
