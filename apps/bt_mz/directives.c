@@ -129,6 +129,7 @@ void bt_mz_let_wait(int queue, int earlier) {
 #pragma acc wait(earlier) async(queue)
 }
 
+int bt_mz_devices(void) { return acc_get_num_devices(acc_device_not_host); }
 void bt_mz_select_device(int number) { acc_set_device_num(number, acc_device_not_host); }
 void* bt_mz_opencl_device(void) { return acc_get_current_opencl_device(); }
 void* bt_mz_opencl_context(void) { return acc_get_current_opencl_context(); }

@@ -45,6 +45,7 @@ void bt_mz_wait(int queue);
 void bt_mz_let_wait(int queue, int earlier);
 
 /* OpenCL's handles of the current device; device memory outside of OpenACC by an address for directives. */
+int bt_mz_devices(void); /* how many OpenACC offers */
 void bt_mz_select_device(int number);
 void* bt_mz_opencl_device(void);
 void* bt_mz_opencl_context(void);

@@ -78,7 +78,11 @@ options parse(int argc, char** argv) {
         case 'v': {
             parsed.versions.clear();
             std::istringstream list(optarg);
-            for (std::string each; std::getline(list, each, ',');) parsed.versions.push_back(each);
+            for (std::string each; std::getline(list, each, ',');) {
+                if (std::ranges::count(parsed.versions, each) > 0)
+                    throw std::invalid_argument(each + " is named twice");
+                parsed.versions.push_back(each);
+            }
             break;
         }
         case 's': parsed.steps = apps::number<int>(optarg, 1); break;
@@ -101,7 +105,7 @@ struct contender {
     std::unique_ptr<version> way;
     std::vector<double> seconds, shares{}, processor_seconds{}; ///< of the slowest rank; of the exchange in it, on
                                                                 ///< average of the ranks; of all processors and ranks
-    norms found{};
+    std::vector<norms> found{}; ///< of each round
 };
 
 /// Of this process.
@@ -146,8 +150,14 @@ bool benchmark(const options& options) {
         const std::size_t index = options.device.value_or(std::size_t(rank) % devices.size());
 #ifdef BT_MZ_DIRECTIVES
         if (asked("directives")) {
-            bt_mz_select_device(int(index));
-            device = static_cast<cl_device_id>(bt_mz_opencl_device());
+            const auto wanted = apps::device_of(options.platform, index);
+            // OpenACC counts over all platforms. Most machines have one: then this number is right at once.
+            const int offered = bt_mz_devices();
+            for (int count = 0; count < offered && device != wanted; ++count) {
+                bt_mz_select_device(int((index + std::size_t(count)) % std::size_t(offered)));
+                device = static_cast<cl_device_id>(bt_mz_opencl_device());
+            }
+            if (device != wanted) throw std::runtime_error("OpenACC does not offer " + apps::device_name(wanted));
             context.reset(static_cast<cl_context>(bt_mz_opencl_context()));
             if (!context) throw std::runtime_error("OpenACC has no OpenCL device");
             apps::check(clRetainContext(context.get()), "clRetainContext");
@@ -177,28 +187,36 @@ bool benchmark(const options& options) {
     }
 
     std::vector<double> forcing[2]; // by order
-    for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code
-    for (int round = 0; round < options.rounds; ++round)
-        for (contender& each : contenders) {
-            const auto [seconds, of_processors] = timed_steps(each, steps);
-            each.seconds.push_back(seconds);
-            each.processor_seconds.push_back(of_processors);
-            const order order = each.way->order_of_values();
-            auto& terms = forcing[order == order::points_side_by_side];
-            if (terms.empty()) terms = forcing_terms(zones, rank, order);
-            each.found = norms_of(zones, rank, order, each.way->field(), terms);
-            double share = std::max(0.0, 1 - each.way->solve_seconds() / each.seconds.back());
-            MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            each.shares.push_back(share / ranks);
-            MPI_Allreduce(MPI_IN_PLACE, each.found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            MPI_Allreduce(MPI_IN_PLACE, each.found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-        }
+    try {
+        for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code
+        for (int round = 0; round < options.rounds; ++round)
+            for (contender& each : contenders) {
+                const auto [seconds, of_processors] = timed_steps(each, steps);
+                each.seconds.push_back(seconds);
+                each.processor_seconds.push_back(of_processors);
+                const order order = each.way->order_of_values();
+                auto& terms = forcing[order == order::points_side_by_side];
+                if (terms.empty()) terms = forcing_terms(zones, rank, order);
+                each.found.push_back(norms_of(zones, rank, order, each.way->field(), terms));
+                double share = std::max(0.0, 1 - each.way->solve_seconds() / each.seconds.back());
+                MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                each.shares.push_back(share / ranks);
+                auto& found = each.found.back();
+                MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+                MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            }
+    } catch (const std::exception& error) {
+        // Here, as the end of symmetric memory waits for the other ranks, who wait for this one.
+        std::fprintf(stderr, "bt_mz: rank %d: %s\n", rank, error.what());
+        apps::end_job(1);
+    }
 
     auto wanted = kind;
     if (steps != kind.steps) {
-        wanted.residual = contenders.front().found.residual;
-        wanted.error = contenders.front().found.error;
+        wanted.residual = contenders.front().found.front().residual;
+        wanted.error = contenders.front().found.front().error;
     }
+    const bool is_checked = steps == kind.steps || contenders.size() > 1 || options.rounds > 1;
     bool right = true;
     if (rank == 0)
         std::printf(
@@ -209,14 +227,22 @@ bool benchmark(const options& options) {
             ranks == 1 ? "" : "s", zones.imbalance(), device ? apps::device_name(device).c_str() : "host", "version",
             "seconds", "ms a step", "exchange", "processor ms", "difference");
     for (const contender& each : contenders) {
-        const double far = difference(wanted, each.found);
-        right = right && far <= tolerance;
+        double far = 0; // of the worst round
+        bool is_right = true;
+        for (const norms& one : each.found) {
+            const double its = difference(wanted, one);
+            is_right = is_right && its <= tolerance;
+            if (!(its <= far)) far = its;
+        }
+        right = right && is_right;
+        char difference[32] = "unchecked";
+        if (is_checked) std::snprintf(difference, sizeof difference, "%.1e", far);
         const double seconds = apps::quartiles_of(each.seconds).median;
         if (rank == 0)
-            std::printf("%-11s %10.3f %12.3f %9.1f%% %13.3f %11.1e%s\n", each.name.c_str(), seconds,
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %13.3f %11s%s\n", each.name.c_str(), seconds,
                         seconds / steps * 1e3, apps::quartiles_of(each.shares).median * 100,
-                        apps::quartiles_of(each.processor_seconds).median / steps * 1e3, far,
-                        far <= tolerance ? "" : " WRONG");
+                        apps::quartiles_of(each.processor_seconds).median / steps * 1e3, difference,
+                        is_right ? "" : " WRONG");
     }
     if (rank == 0 && !right) std::printf("VERIFICATION FAILED\n");
     return right;

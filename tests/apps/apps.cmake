@@ -54,7 +54,9 @@ causeway_test(bt_mz.no_class LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt
 set_tests_properties(bt_mz.no_class PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no class SS")
 causeway_test(bt_mz.no_versions LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --versions=)
 set_tests_properties(bt_mz.no_versions PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no versions")
-# With rows that are solved beside the exchange, which class S is too small for: all versions agree with the host.
+causeway_test(bt_mz.twice LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class S --versions messages,host,messages)
+set_tests_properties(bt_mz.twice PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: messages is named twice")
+# With more rows that are solved beside the exchange than class S has: all versions agree with the host.
 causeway_test(bt_mz.beside LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions ${bt_mz_versions})
 # Whichever queue lags, the others wait for what they need of it. A sanitizer's library has to be the first one.
