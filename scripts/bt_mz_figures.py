@@ -4,11 +4,12 @@
 what bt_mz printed.
 
 Speed-ups are over one processor core (the version `host` on one rank) where that was measured, else over the quickest version
-on the fewest ranks. Of two runs of one version, class and number of ranks, the
-later one counts: name first what others replace. Runs that failed their check are left out.
+on the fewest ranks. DEVICE is a part of the device's name. Of two runs of one version, class and number of ranks, the later one
+counts: put first those records whose runs others replace. Left out are runs that failed their check, and the run below a line
+that begins with "# ": it had options.
 
-Usage: scripts/bt_mz_figures.py PICTURE CLASS[,CLASS]... RECORD...
-       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C,D benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
+Usage: scripts/bt_mz_figures.py PICTURE CLASS@DEVICE[,CLASS@DEVICE]... RECORD...
+       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C@H100,D@H100 benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
 """
 import re
 import sys
@@ -22,24 +23,24 @@ COLOURS = {"host": "#777777", "staged": "#c44e52", "messages": "#e0a030", "one_s
            "directives": "#8a5fb0"}
 
 
-def runs(paths):
-    """By class, version and ranks: milliseconds a step and the exchange's share in per cent; and by class the device."""
-    found, devices = {}, {}
-    kind = ranks = None
-    has_options = False
+def runs(paths, kind, device):
+    """By version and ranks: milliseconds a step and the exchange's share in per cent; and the device's whole name."""
+    found, name, ranks, has_options = {}, "", None, False
     for path in paths:
         with open(path, encoding="utf-8") as lines:
             for line in lines:
                 head = re.match(r"bt_mz: class (\w+), (\d+) zones? of .*?(\d+) ranks?, .*; (.+)", line)
-                if head:
-                    kind, ranks = (None, None) if has_options or head[2] == "1" else (head[1], int(head[3]))
+                if line.startswith("# "):
+                    ranks, has_options = None, True
+                elif head:
+                    fits = head[1] == kind and head[2] != "1" and (device in head[4] or head[4] == "host") and not has_options
+                    ranks = int(head[3]) if fits else None
+                    name = head[4] if fits and head[4] != "host" else name
                     has_options = False
-                    devices.setdefault(head[1], head[4])
-                has_options |= line.startswith("# ")
                 row = re.match(r"(\w+) +[\d.]+ +([\d.]+) +([\d.]+)% ", line)
-                if row and kind and row[1] in COLOURS and "WRONG" not in line:
-                    found.setdefault(kind, {}).setdefault(row[1], {})[ranks] = float(row[2]), float(row[3])
-    return found, devices
+                if row and ranks and row[1] in COLOURS and "WRONG" not in line:
+                    found.setdefault(row[1], {})[ranks] = float(row[2]), float(row[3])
+    return found, name
 
 
 def draw(speed, share, versions, most):
@@ -69,18 +70,18 @@ def draw(speed, share, versions, most):
 def main():
     if len(sys.argv) < 4:
         sys.exit(__doc__)
-    picture, kinds = sys.argv[1], sys.argv[2].split(",")
-    found, devices = runs(sys.argv[3:])
-    missing = [kind for kind in kinds if kind not in found]
-    if missing:
-        sys.exit(f"bt_mz_figures: no run of class {missing[0]} in {', '.join(sys.argv[3:])}")
-    figure, axes = plot.subplots(len(kinds), 2, figsize=(10, 3.6 * len(kinds)), squeeze=False)
-    for (speed, share), kind in zip(axes, kinds):
-        base = draw(speed, share, found[kind], most=4)
-        speed.set_title(f"class {kind}: speed-up over {base}", fontsize=10)
-        share.set_title(f"class {kind}: the exchange, % of the time", fontsize=10)
+    picture = sys.argv[1]
+    wanted = [each.partition("@")[::2] for each in sys.argv[2].split(",")]
+    figure, axes = plot.subplots(len(wanted), 2, figsize=(10, 3.6 * len(wanted)), squeeze=False)
+    for (speed, share), (kind, device) in zip(axes, wanted):
+        found, name = runs(sys.argv[3:], kind, device)
+        if not found:
+            sys.exit(f"bt_mz_figures: no run of class {kind} on {device or 'a device'} in {', '.join(sys.argv[3:])}")
+        base = draw(speed, share, found, most=8 if "H100" not in name else 4)
+        speed.set_title(f"class {kind}, {name}:\nspeed-up over {base}", fontsize=9)
+        share.set_title(f"class {kind}: the exchange, % of the time", fontsize=9)
     axes[0][0].legend(fontsize=8)
-    figure.suptitle(f"BT-MZ, one rank for each device: {devices[kinds[0]]}", fontsize=11)
+    figure.suptitle("BT-MZ", fontsize=11)
     figure.tight_layout()
     figure.savefig(picture, dpi=100)
 
