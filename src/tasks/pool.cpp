@@ -454,6 +454,7 @@ void pool::work(thread& self) {
         if (m_slots.leave_surplus(&here, self)) {
             t_state.here = nullptr;
             tell_of_leaving(here);
+            if (m_stopping.load(std::memory_order_relaxed)) wake_everyone(); // the last of those that were waited for?
             if (!m_slots.add_spare(self)) return;
             continue;
         }
