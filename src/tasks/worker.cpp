@@ -63,7 +63,7 @@ constinit thread_local std::uintptr_t t_stack_begin = 0;
 task* worker::find() {
     auto& own = *m_pool.m_groups[m_group];
     if (own.urgent.size() != 0)
-        if (auto* const found = own.urgent.take()) return found;
+        if (auto* const found = own.urgent.take()) return taken_from_inbox(found, m_group);
     if (auto* const found = m_queue.pop()) return found;
     auto* found = from_inboxes(m_group);
     if (!found) found = from_members(m_group);

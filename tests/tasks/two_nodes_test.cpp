@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <new>
+#include <numeric>
 #include <span>
 #include <thread>
 #include <utility>
@@ -30,6 +31,25 @@ class no_binder final : public page_binder {
     bool bind(void*, std::size_t, unsigned) override { return true; }
     bool interleave(void*, std::size_t) override { return true; }
     unsigned current_node() override { return 0; }
+};
+
+/// The policy `locality`, and the load that it last saw.
+class noting_policy final : public policy {
+  public:
+    noting_policy(const topology::machine& machine, std::atomic<double>& seen)
+        : m_inner(locality_policy(machine, {})), m_seen(seen) {}
+    grouping group(const topology::machine& machine, std::span<const unsigned> node_of_worker) override {
+        return m_inner->group(machine, node_of_worker);
+    }
+    bool reads_footprints() const override { return true; }
+    unsigned deal(const deal_question& asked) const override {
+        m_seen = std::accumulate(asked.backlog.begin(), asked.backlog.end(), 0.0);
+        return m_inner->deal(asked);
+    }
+
+  private:
+    std::unique_ptr<policy> m_inner;
+    std::atomic<double>& m_seen;
 };
 
 struct two_nodes : testing::Test {
@@ -49,9 +69,10 @@ struct two_nodes : testing::Test {
     void start(const locality_rules& rules, const pool_options& options) {
         workers = std::make_unique<pool>(machine, memory->addresses(), locality_policy(machine, rules), options);
     }
-    void spawn(task_group& group, std::function<void()> work, std::vector<region> regions) {
+    void spawn(task_group& group, std::function<void()> work, std::vector<region> regions, bool urgent = false) {
         using call = std::function<void()>;
         auto* const made = workers->make(sizeof(call), alignof(call));
+        made->urgent = urgent;
         new (made->payload) call(std::move(work));
         made->function = [](void* payload) {
             auto& its = *static_cast<call*>(payload);
@@ -68,6 +89,25 @@ struct two_nodes : testing::Test {
     std::array<std::uintptr_t, 2> parts{}; ///< of each node
     std::unique_ptr<pool> workers;
 };
+
+TEST_F(two_nodes, what_ran_is_no_load) {
+    std::atomic<double> seen{0};
+    workers = std::make_unique<pool>(machine, memory->addresses(), std::make_unique<noting_policy>(machine, seen),
+                                     pool_options{2, 0, false});
+    for (const bool urgent : {false, true}) {
+        std::atomic<bool> go{false};
+        task_group group(workers.get());
+        for (unsigned each = 0; each < 100; ++each)
+            spawn(group, [&] { go.wait(false); }, {of_node(0), of_node(1, part_bytes / 2)}, urgent);
+        EXPECT_GT(seen, 0);
+        go = true;
+        go.notify_all();
+        workers->wait(group);
+        spawn(group, [] {}, {of_node(0)}, urgent);
+        EXPECT_EQ(seen, 0) << (urgent ? "urgent" : "ordinary");
+        workers->wait(group);
+    }
+}
 
 TEST_F(two_nodes, what_is_dealt_to_one_where_no_thread_works_is_run_by_the_other) {
     for (const auto& rules : {by_paper, locality_rules{}}) {
