@@ -66,7 +66,8 @@ class event_bridge {
 
     /// A command as a task. A worker calls `enqueue` once earlier tasks of the group whose regions overlap are over.
     /// `enqueue` returns the command's event, which this releases. Later tasks wait for the command's end. If it fails,
-    /// the group is cancelled, and its wait() throws with the event's status.
+    /// the group is cancelled, and its wait() throws with the event's status. Call from the one thread that spawns
+    /// tasks of these regions: a task that another thread spawns meanwhile may wait for `enqueue` alone.
     template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
                                                 std::span<const causeway_region> regions) {
         // Two tasks with the same regions, one behind the other: the first enqueues, the second is over with the
@@ -108,13 +109,18 @@ class event_bridge {
         if (code != CL_SUCCESS)
             throw std::runtime_error("an event for a task: clCreateUserEvent gave " + std::to_string(code));
         clRetainEvent(event);
-        auto ends = std::make_shared<ending>(event);
-        group.spawn(
-            [ends = std::move(ends), work = std::forward<Work>(work)]() mutable {
-                work();
-                ends->set(CL_COMPLETE);
-            },
-            regions);
+        try {
+            auto ends = std::make_shared<ending>(event);
+            group.spawn(
+                [ends = std::move(ends), work = std::forward<Work>(work)]() mutable {
+                    work();
+                    ends->set(CL_COMPLETE);
+                },
+                regions);
+        } catch (...) {
+            clReleaseEvent(event);
+            throw;
+        }
         return event;
     }
 
@@ -172,9 +178,13 @@ class event_bridge {
                                                                                                           : nullptr;
     }
     void watch(std::unique_ptr<watched> one) {
-        {
+        try {
             const std::lock_guard lock(m_mutex);
             m_watched.push_back(std::move(one));
+        } catch (...) { // no memory: the task fails, and nobody waits for it for ever
+            *one->status = CL_OUT_OF_HOST_MEMORY;
+            one->group->let_go(one->held);
+            throw;
         }
         m_changed.notify_one();
     }
