@@ -29,6 +29,7 @@ class bitmap {
 
 bool bind_area(void* address, std::size_t bytes, unsigned node_os_index) noexcept {
     const bitmap nodes;
+    if (!nodes.get()) return false;
     hwloc_bitmap_only(nodes.get(), node_os_index);
     return hwloc_set_area_membind(this_topology(), address, bytes, nodes.get(), HWLOC_MEMBIND_BIND,
                                   HWLOC_MEMBIND_BYNODESET) == 0;
@@ -36,6 +37,7 @@ bool bind_area(void* address, std::size_t bytes, unsigned node_os_index) noexcep
 
 bool interleave_area(void* address, std::size_t bytes, std::span<const unsigned> node_os_indexes) noexcept {
     const bitmap nodes;
+    if (!nodes.get()) return false;
     for (const auto each : node_os_indexes) hwloc_bitmap_set(nodes.get(), each);
     return hwloc_set_area_membind(this_topology(), address, bytes, nodes.get(), HWLOC_MEMBIND_INTERLEAVE,
                                   HWLOC_MEMBIND_BYNODESET) == 0;
@@ -44,7 +46,7 @@ bool interleave_area(void* address, std::size_t bytes, std::span<const unsigned>
 bool bind_thread_to_node(const machine& here, unsigned node) noexcept {
     const bitmap units;
     const auto object = hwloc_get_numanode_obj_by_os_index(this_topology(), here.nodes[node].os_index);
-    if (!object) return false;
+    if (!object || !units.get()) return false;
     hwloc_bitmap_and(units.get(), object->cpuset, hwloc_topology_get_allowed_cpuset(this_topology()));
     return hwloc_set_cpubind(this_topology(), units.get(), HWLOC_CPUBIND_THREAD) == 0;
 }

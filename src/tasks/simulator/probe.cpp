@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Streams through memory, and tasks that do nothing: none of the programs that the model is tested with.
+// Streams through memory, much as Map has them, and tasks that do nothing.
 #include "tasks/simulator/probe.hpp"
 
 #include "tasks/address_map.hpp"
