@@ -62,6 +62,30 @@ TEST_F(symmetric_words, count_between_rows_that_others_put) {
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
+TEST_F(symmetric_words, are_stored_once_by_a_put) {
+    auto* const words = allocate<std::uint64_t>(2); // what is sent, and what was seen of it
+    auto* const here = static_cast<std::uint64_t*>(causeway_symmetric_pointer(words, me));
+    if (here == nullptr || all == 1) GTEST_SKIP() << "takes two PEs, and memory that loads and stores reach";
+    constexpr std::uint64_t rounds = 5000;
+    const auto next = [](std::uint64_t& word) {
+        std::uint64_t found = 0;
+        while ((found = __atomic_load_n(&word, __ATOMIC_ACQUIRE)) == 0) std::this_thread::yield();
+        // A second store of the same put would come behind this one.
+        __atomic_store_n(&word, std::uint64_t{0}, __ATOMIC_RELEASE);
+        return found;
+    };
+    for (std::uint64_t round = 1; round <= rounds && me < 2 && !HasFailure(); ++round) {
+        if (me == 1) {
+            ASSERT_EQ(next(here[0]), round);
+        }
+        ASSERT_EQ(causeway_symmetric_put(words + me, &round, sizeof round, 1 - me), CL_SUCCESS);
+        if (me == 0) {
+            ASSERT_EQ(next(here[1]), round);
+        }
+    }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(symmetric_words, give_each_pe_a_ticket_of_its_own) {
     auto* const word = allocate<std::uint32_t>(1);
     auto* const tickets = allocate<std::uint32_t>(static_cast<std::size_t>(all));

@@ -2,6 +2,7 @@
 // PEs of one node: the initiator reads and writes the other's heap itself.
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 
+#include "base/store_once.hpp"
 #include "transfer/plan.hpp"
 
 #include <algorithm>
@@ -123,11 +124,11 @@ class put_target final : public remote_endpoint {
     void write(std::size_t offset, transfer::block_reference block, step& done) override {
         if (where().is_box) {
             for_each_row(offset, block.size(), [&](std::byte* to, std::size_t packed, std::size_t bytes) {
-                std::memmove(to, block.data() + packed, bytes);
+                store_once(to, block.data() + packed, bytes);
             });
         } else {
             // Of its own heap, a PE may put bytes over one another.
-            std::memmove(first() + offset, block.data(), block.size());
+            store_once(first() + offset, block.data(), block.size());
         }
         done.finish({block.size(), {}});
     }
@@ -332,7 +333,7 @@ std::uint64_t carry_out(const heap_atomic& what, std::byte* word) {
 
 void put_now(const heap& of, const std::byte* source, const heap_location& where, std::size_t bytes,
              const std::optional<heap_signal>& then) {
-    if (bytes != 0) std::memmove(of.at(where.pe, where.offset), source, bytes);
+    if (bytes != 0) store_once(of.at(where.pe, where.offset), source, bytes);
     if (then) send(*then, of, where.pe);
     std::atomic_thread_fence(std::memory_order_seq_cst); // done, also for this thread's next get
 }
