@@ -14,14 +14,14 @@ namespace directive {
 struct naming {
     std::string text;
     bool flat = false;      // an array that is one pointer to its elements
-    bool captured = false;  // row lengths known only at run time are kernel parameters
+    bool captured = false;  // the lengths of its rows are kernel parameters, as only the run time knows them
     bool on_device = false; // in the device's memory
     bool own = false;       // in the device's memory, one for each thread
     bool rows = false;      // an array of pointers; on the device, of offsets into acc_rows_NAME
 };
 
-/// The function's name in kernels, where it stands once for each way in which its pointers are into memory of a thread
-/// (an empty space) or of the device.
+/// The function's name in kernels. A function has a copy for each combination of its pointers' address spaces: the
+/// device's memory, or a thread's own (an empty string).
 std::string device_name(const clang::FunctionDecl* function, const std::vector<std::string>& spaces);
 
 class expression_printer {
@@ -72,7 +72,7 @@ class expression_printer {
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
 
-    /// True if `lvalue` is a pointer in the host's memory: a row's, which the device has as an offset, or a member.
+    /// True if `lvalue` is a pointer that the host keeps in memory: an element of an array of pointers, or a member.
     bool is_row(const clang::Expr* lvalue) const;
     /// The variable, if it is an array of pointers whose rows the kernel has.
     const clang::VarDecl* rows_variable(const clang::Expr* expression) const;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Variables of `declare` directives.
 #pragma once
 #include "acc/device.hpp"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Copies between devices, for `update peer` and acc_memcpy_d2d.
 #pragma once
 #include "acc/device.hpp"
 
@@ -11,7 +12,8 @@ struct peer_end {
 };
 
 /// Copies between memory mapped on two devices. Ordered after the earlier commands in queue `number` of both devices
-/// and before the later ones, except copies of other bytes.
+/// and before the later ones, except copies of other bytes. With `wait` it returns when the copy is over. `name` is the
+/// variable's, for errors.
 void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* name, long number, bool wait);
 
 } // namespace causeway::acc

@@ -20,9 +20,9 @@ template <class Word> void store_words_once(std::byte* to, const std::byte* from
 
 } // namespace detail
 
-/// As memmove(), but the last word is stored whole, once, and behind the rest. Of up to 64 bytes, every word is.
-/// memmove() may store a word twice (glibc does so with 8 bytes): who waits for it, and then stores to it, would lose
-/// that. Words have 8 bytes, or as many as target and size are a multiple of.
+/// As memmove(), but it stores the last word whole, once, and behind the rest; up to 64 bytes word by word. A thread
+/// that waits for a word may overwrite it as soon as it changes: memmove(), which may store a word twice (glibc's does
+/// with 8 bytes), would undo that. A word has 8 bytes, or the largest power of two that divides address and size.
 inline void store_once(void* target, const void* source, std::size_t bytes) {
     constexpr std::size_t few = 64;
     auto* const to = static_cast<std::byte*>(target);

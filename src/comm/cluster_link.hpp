@@ -43,7 +43,7 @@ class cluster_link {
     [[noreturn]] void give_up(const char* why);
     /// Calls `ending` in the thread that ends MPI, while it still works.
     void at_finalize(void (*ending)());
-    /// Tells some other ranks, soon, how far the program has come. Any thread.
+    /// Asks the thread to tell some other ranks how far the program has come. Any thread.
     void stand() { m_stands = true; }
     /// Waits until all messages are over and ends the thread; ends the job if that takes too long. After that a call
     /// that needs other ranks ends the process.
@@ -110,7 +110,7 @@ class cluster_link {
         bool operator==(const progress&) const = default;
     };
 
-    /// What a rank says of itself, when it stands and when it leaves.
+    /// What a rank tells others when it stands still, and when it leaves.
     struct saying {
         progress at;
         bool leaves = false;

@@ -246,8 +246,8 @@ class job {
         unsigned m_times = 0;
         std::chrono::steady_clock::time_point m_last_look = std::chrono::steady_clock::now();
         bool m_needed_has_left = false, m_says_so = false;
-        std::uint64_t m_now = 0; // what this PE says
-        std::vector<std::uint64_t> m_said; // by PE, when all waited first; empty if they have not
+        std::uint64_t m_now = 0; // the state that this PE shows to others
+        std::vector<std::uint64_t> m_said; // each PE's state when all were first seen to wait; empty before that
         std::chrono::steady_clock::time_point m_last_look_at_all = m_last_look;
         std::chrono::steady_clock::duration m_stood_still{}; // since then
     };

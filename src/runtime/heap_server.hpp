@@ -37,8 +37,8 @@ struct heap_message {
     std::uint64_t is_box = 0, region[3] = {}, row_pitch = 0, slice_pitch = 0;
     std::uint32_t has_word = 0, operation = 0; ///< of a put: it has a signal; of an atomic: keep the word from now on
     std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;
-    std::uint64_t value = 0; ///< what was in the word before; of an arrival its number, with the two below
-    std::uint64_t purpose = 0, brought = 0;
+    std::uint64_t value = 0; ///< of a reply: what was in the word before; of an arrival: its number
+    std::uint64_t purpose = 0, brought = 0; ///< of an arrival
     std::int32_t status = 0, has_failed = 0;
     std::array<char, 160> reason{};
 };
@@ -84,8 +84,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// freed: MPI may give it to the next one.
     void stop();
 
-    /// Any thread. The tag for the message with the bytes of one request. Bytes of a put of that PE come here, too, as
-    /// those of a get from there do, and PEs count alike: puts have even tags, gets odd ones.
+    /// Any thread. The tag for the message with the bytes of one request. Puts have even tags, gets odd ones: both PEs
+    /// count from the same number, and one's puts go the same way as the other's answers to gets.
     [[nodiscard]] std::uint32_t new_tag(heap_message::kind of) {
         return 2 * (m_next_tag++ % most_tags) + (of == heap_message::kind::put ? 2 : 3);
     }

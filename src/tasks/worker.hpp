@@ -34,8 +34,9 @@ class alignas(64) worker {
     void push(task* ready) {
         if (__builtin_expect(!m_queue.push(ready), 0)) m_pool.m_groups[m_group]->ordinary.push_first(ready);
     }
-    /// Nobody has this slot any more, or somebody has it again.
+    /// Call when no thread has this slot any more.
     void left();
+    /// Call when a thread has it again.
     void taken();
     [[nodiscard]] bool has_work(unsigned group) const;
     [[nodiscard]] std::int64_t queued() const { return m_queue.size(); }
@@ -116,7 +117,8 @@ extern constinit thread_local thread_state t_state __attribute__((tls_model("ini
 extern constinit thread_local std::uintptr_t t_stack_begin __attribute__((tls_model("initial-exec")));
 
 /// The group of the running task if `object` is in that task's part of the stack, so that the task cannot end before
-/// it; else null. The task may have gone to a stack of its own (a coroutine): what lies between the two is on neither.
+/// it; else null. A task may run on a stack of its own (a coroutine): memory between that and the thread's is on
+/// neither.
 inline task_group* group_of_stack(const void* object) {
     const auto at = reinterpret_cast<std::uintptr_t>(object);
     return t_state.group && at > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) && at >= t_stack_begin &&

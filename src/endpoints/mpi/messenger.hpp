@@ -41,10 +41,10 @@ namespace causeway::endpoints {
 /// Devices meet in windows of device memory in the same way, with `device_window` instead of `window`, once the ranks
 /// have such windows open (device_exchange.hpp).
 ///
-/// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that says it fails. Everything else, which the
-/// other rank waits for, is repeated until MPI takes it. A rank whose receives on the highest tag (listeners) fail
-/// hears no more in that space. It says `abandon` for each RTS without an answer, fails transfers that wait for an
-/// answer, and says `deaf` to all. Transfers that have their CTS go on, because they need no more answers.
+/// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that it belongs to fails. Other messages are
+/// repeated until MPI takes them, as the other rank waits for them. A rank whose receives on the highest tag
+/// (listeners) fail hears no more in that space. It says `abandon` for each RTS without an answer, fails transfers that
+/// wait for an answer, and says `deaf` to all. Transfers that have their CTS go on, because they need no more answers.
 ///
 /// No header is trusted: each number is checked before it is used. A wrong header fails its transfer, or is reported
 /// and skipped if it belongs to none.

@@ -58,7 +58,7 @@ inline bool is_standard(int fd) { return fd >= 0 && fd <= 2; }
 /// `path`, with /proc/self for /proc/PID if that is rank 0's: the program was told that ID as its own.
 [[nodiscard]] std::string own_name(std::string_view path);
 
-/// Keeps which of rank 0's files an open one stands in for.
+/// Remembers that `fd` stands in for this file of rank 0.
 void remember_stand_in(int fd, std::uint64_t device, std::uint64_t inode);
 /// An open descriptor that stands in for rank 0's file; -1 if there is none.
 [[nodiscard]] int stand_in_for(std::uint64_t device, std::uint64_t inode);

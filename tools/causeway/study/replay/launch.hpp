@@ -70,16 +70,16 @@ class launch {
     [[nodiscard]] nlohmann::json facts();
     /// Runs the launch as recorded, in guarded memory. Its results are the reference for variants.
     [[nodiscard]] nlohmann::json refer();
-    /// Changes the contents before the launch where the launch writes what was there already, so that check() notices a
-    /// variant that writes nothing. Returns the number of such objects, and of others that the launch does not change.
+    /// Where a launch writes what is there already, a variant that writes nothing would go unnoticed: changes those
+    /// contents for check(). Returns the number of such objects, and of objects that the launch leaves alone.
     [[nodiscard]] nlohmann::json disturb();
     /// Runs a variant in guarded memory and compares it with the reference.
     [[nodiscard]] nlohmann::json check(const variant& of);
     /// Runs the launch as recorded several times more: whether it still gives what it gave first.
     [[nodiscard]] nlohmann::json confirm();
-    /// Leaves what variants are compared with in the folder, for a process that tells the driver otherwise.
+    /// Writes the reference into the folder, for a process with other settings of the driver.
     [[nodiscard]] nlohmann::json keep() const;
-    /// Takes what another process has left there.
+    /// Reads the reference that another process wrote there.
     [[nodiscard]] nlohmann::json adopt();
     /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
     [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds);
