@@ -40,7 +40,7 @@ help:
 	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, ci, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:

@@ -62,6 +62,7 @@ found=$(grep -E '^[^ ]+:[0-9]+:[0-9]+: (warning|error): .*\[[-a-zA-Z0-9.,]+\]$' 
 if [ -z "$found" ] && [ "$status" -eq 0 ]; then
     left_out=$(grep '^tidy: no time left' <<<"$said" | tee /dev/stderr | wc -l || true)
     echo "tidy: $((${#files[@]} - left_out)) sources, nothing found"
+    [ "$left_out" -lt ${#files[@]} ] || exit 1
     exit 0
 elif [ -z "$found" ]; then
     printf '%s\n' "$said"
