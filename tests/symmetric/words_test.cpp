@@ -66,10 +66,11 @@ TEST_F(symmetric_words, are_stored_once_by_a_put) {
     auto* const words = allocate<std::uint64_t>(2); // what is sent, and what was seen of it
     auto* const here = static_cast<std::uint64_t*>(causeway_symmetric_pointer(words, me));
     if (here == nullptr || all == 1) GTEST_SKIP() << "takes two PEs, and memory that loads and stores reach";
-    constexpr std::uint64_t rounds = 5000;
+    constexpr std::uint64_t rounds = 20000;
     const auto next = [](std::uint64_t& word) {
         std::uint64_t found = 0;
-        while ((found = __atomic_load_n(&word, __ATOMIC_ACQUIRE)) == 0) std::this_thread::yield();
+        for (unsigned looks = 1; (found = __atomic_load_n(&word, __ATOMIC_ACQUIRE)) == 0; ++looks)
+            if (looks % 4096 == 0) std::this_thread::yield(); // where PEs share a processor
         // A second store of the same put would come behind this one.
         __atomic_store_n(&word, std::uint64_t{0}, __ATOMIC_RELEASE);
         return found;
