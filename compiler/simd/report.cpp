@@ -37,13 +37,17 @@ void report::line(const DebugLoc& location, const Function& function, const char
     }
     std::error_code failure;
     raw_fd_ostream file(report_file, failure, sys::fs::OF_Append | sys::fs::OF_Text);
+    if (!failure) {
+        file << line;
+        file.close();
+        failure = file.error();
+        file.clear_error();
+    }
     if (failure) {
         // The report is no reason to break a build.
         errs() << "causeway-simd: no report in " << report_file << ": " << failure.message() << '\n';
         report_file.clear();
-        return;
     }
-    file << line;
 }
 
 report::place::place(const Loop& loop)

@@ -23,6 +23,8 @@ foreach(floating strict fast)
   add_test(NAME simd.execution.${floating} COMMAND ${simd_folder}/execution.sh ${clang_19} ${simd_plugin} ${floating})
   set_tests_properties(simd.execution.${floating} PROPERTIES LABELS simd SKIP_RETURN_CODE 77 TIMEOUT 600)
 endforeach()
+add_test(NAME simd.report COMMAND ${simd_folder}/report.sh ${clang_19} ${simd_plugin})
+set_tests_properties(simd.report PROPERTIES LABELS simd TIMEOUT 60)
 add_test(NAME simd.functions COMMAND ${simd_folder}/functions.sh ${clang_19} ${simd_plugin})
 set_tests_properties(simd.functions PROPERTIES LABELS simd SKIP_RETURN_CODE 77 TIMEOUT 120)
 # Seed 5022 divides by what a code generator left of a masked lane.
