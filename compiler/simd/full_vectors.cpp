@@ -309,7 +309,7 @@ bool work::run() {
             changed |= let_go(*loop);
     for (Loop* loop : innermost) changed |= take(*loop);
     if (changed) take_back_promises();
-    return changed;
+    return changed || m_vectoriser.has_prepared();
 }
 
 } // namespace

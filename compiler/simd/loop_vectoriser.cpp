@@ -129,8 +129,8 @@ loop_vectoriser::loop_vectoriser(Function& function, FunctionAnalysisManager& ma
 }
 
 void loop_vectoriser::prepare(Loop& loop) {
-    simplifyLoop(&loop, m_pass.DT, m_pass.LI, m_pass.SE, m_pass.AC, nullptr, false);
-    formLCSSARecursively(loop, *m_pass.DT, m_pass.LI, m_pass.SE);
+    m_has_prepared |= simplifyLoop(&loop, m_pass.DT, m_pass.LI, m_pass.SE, m_pass.AC, nullptr, false);
+    m_has_prepared |= formLCSSARecursively(loop, *m_pass.DT, m_pass.LI, m_pass.SE);
 }
 
 bool loop_vectoriser::is_there(const Loop& loop) const { return is_contained(m_pass.LI->getLoopsInPreorder(), &loop); }

@@ -16,6 +16,8 @@ class loop_vectoriser {
 
     /// Brings the loop into the form that the vectoriser expects.
     void prepare(llvm::Loop& loop);
+    /// True if that changed a loop, which may have stayed as it was otherwise.
+    bool has_prepared() const { return m_has_prepared; }
     /// Vectorises as the compiler decides; its own vector epilogue after long vectors is optional. True if it made a
     /// vector loop; `loop` is then the scalar remainder.
     bool vectorise(llvm::Loop& loop, epilogue rest);
@@ -35,6 +37,7 @@ class loop_vectoriser {
 
   private:
     llvm::LoopVectorizePass m_pass;
+    bool m_has_prepared = false;
 };
 
 } // namespace causeway::simd

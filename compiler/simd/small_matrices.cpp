@@ -124,11 +124,11 @@ bool work::replace(Loop& loop) {
                              : nullptr;
     };
     SmallVector<matrix_addresses, 2> addresses;
-    for (const matrix_statement& s : nest->statements) {
+    for (const matrix_statement& s : nest->statements)
         for (const matrix_operand* operand : {&s.target, &s.left, &s.right})
             if (operand->start && !expander.isSafeToExpandAt(operand->start, preheader->getTerminator())) return false;
+    for (const matrix_statement& s : nest->statements)
         addresses.push_back({expand(s.target), expand(s.left), expand(s.right)});
-    }
     bool always = false;
     Value* overlaps = overlap(builder, *nest, addresses, always);
     set_property(loop, seen_property);

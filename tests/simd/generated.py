@@ -18,7 +18,9 @@ def check(clang, plugin, source, name, flags):
         assembly = pathlib.Path(folder) / "out.s"
         include = pathlib.Path(__file__).resolve().parents[2] / "include"
         command = [clang, *flags.split(), "-g0", f"-I{include}", "-S", "-o", assembly, f"-fplugin={plugin}", f"-fpass-plugin={plugin}",
-                   "-Rpass=causeway-simd", "-Rpass-missed=causeway-simd", "-fno-asynchronous-unwind-tables", source]
+                   "-Rpass=causeway-simd", "-Rpass-missed=causeway-simd", "-fno-asynchronous-unwind-tables",
+                   # A pass that changed a function has to say so.
+                   "-mllvm", "-verify-analysis-invalidation", source]
         compiled = subprocess.run(command, capture_output=True, text=True)
         if compiled.returncode != 0:
             print(compiled.stderr)
