@@ -7,8 +7,12 @@
 #include "report.hpp"
 #include "widened_body.hpp"
 
+#include <llvm/Analysis/AssumptionCache.h>
+#include <llvm/Analysis/InlineCost.h>
 #include <llvm/Analysis/LoopInfo.h>
 #include <llvm/Analysis/OptimizationRemarkEmitter.h>
+#include <llvm/Analysis/TargetLibraryInfo.h>
+#include <llvm/Analysis/TargetTransformInfo.h>
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/InstIterator.h>
 #include <llvm/IR/Module.h>
@@ -32,6 +36,7 @@ namespace causeway::simd {
 namespace {
 
 constexpr const char* kept_mark = "causeway-simd-kept"; ///< of a call
+constexpr const char* not_inlined_mark = "causeway-simd-not-inlined"; ///< of one that is not for our sake
 constexpr const char* callee_mark = "causeway-simd-called-kept"; ///< of a function that such calls name
 constexpr const char* made_mark = "causeway-simd-made";
 
@@ -180,6 +185,26 @@ class variants {
     std::map<std::pair<Function*, char>, known_variants> m_known;
 };
 
+// As the compiler would have done, had the call not been kept.
+void inline_if_cheap(CallInst& call, FunctionAnalysisManager& manager) {
+    if (!call.hasFnAttr(not_inlined_mark)) return;
+    call.removeFnAttr(not_inlined_mark);
+    call.removeFnAttr(Attribute::NoInline);
+    Function& caller = *call.getFunction();
+    Function& callee = *call.getCalledFunction();
+    if (&caller == &callee) return;
+    const auto assumptions = [&](Function& of) -> AssumptionCache& {
+        return manager.getResult<AssumptionAnalysis>(of);
+    };
+    const auto libraries = [&](Function& of) -> const TargetLibraryInfo& {
+        return manager.getResult<TargetLibraryAnalysis>(of);
+    };
+    if (!getInlineCost(call, getInlineParams(), manager.getResult<TargetIRAnalysis>(callee), assumptions, libraries))
+        return;
+    InlineFunctionInfo information(assumptions);
+    if (InlineFunction(call, information).isSuccess()) manager.invalidate(caller, PreservedAnalyses::none());
+}
+
 } // namespace
 
 bool is_for_lanes(const Function& function) { return function.hasFnAttribute(made_mark); }
@@ -202,6 +227,7 @@ PreservedAnalyses kept_calls::run(Module& module, ModuleAnalysisManager& manager
                 callee->addFnAttr(callee_mark);
                 appendToCompilerUsed(module, {callee});
             }
+            if (!call->isNoInline()) call->addFnAttr(Attribute::get(module.getContext(), not_inlined_mark));
             call->setIsNoInline();
             call->addFnAttr(Attribute::get(module.getContext(), kept_mark));
             changed = true;
@@ -219,26 +245,33 @@ PreservedAnalyses vector_functions::run(Module& module, ModuleAnalysisManager& m
     if (calls.empty()) return PreservedAnalyses::all();
     forget_used(module, callee_mark);
     variants made(module, functions);
+    SmallVector<CallInst*, 8> refused;
     for (CallInst* call : calls) {
         call->removeFnAttr(kept_mark);
         Function* callee = callee_with_variants(*call);
         const Loop* loop = functions.getResult<LoopAnalysis>(*call->getFunction()).getLoopFor(call->getParent());
-        if (!callee || !loop) continue;
+        if (!callee) continue;
+        if (!loop) {
+            refused.push_back(call);
+            continue;
+        }
         report told(functions.getResult<OptimizationRemarkEmitterAnalysis>(*call->getFunction()));
         const char* why = nullptr;
         const auto names = made.of(*callee, vectors_of(*call->getFunction()), why);
         if (why) {
             told.left(*loop, "Function", Twine("its function ") + callee->getName() + " has no form for lanes: " + why);
+            refused.push_back(call);
             continue;
         }
         VFABI::setVectorVariantNames(call, names);
         told.done(*loop, "Function",
                   Twine("its function ") + callee->getName() + " is there for lanes, whose branches are masks");
     }
+    for (CallInst* call : refused) inline_if_cheap(*call, functions);
     return PreservedAnalyses::none();
 }
 
-PreservedAnalyses spare_functions::run(Module& module, ModuleAnalysisManager&) {
+PreservedAnalyses spare_functions::run(Module& module, ModuleAnalysisManager& manager) {
     SmallVector<Function*, 8> made;
     for (Function& each : module)
         if (each.hasFnAttribute(made_mark)) made.push_back(&each);
@@ -246,6 +279,17 @@ PreservedAnalyses spare_functions::run(Module& module, ModuleAnalysisManager&) {
     forget_used(module, made_mark);
     for (Function* each : made)
         if (each->use_empty()) each->eraseFromParent();
+    // The scalar iterations that a loop of vectors leaves may call the function.
+    auto& functions = manager.getResult<FunctionAnalysisManagerModuleProxy>(module).getManager();
+    SmallVector<CallInst*, 8> refused;
+    for (Function& caller : module)
+        for (Instruction& one : instructions(caller)) {
+            auto* call = dyn_cast<CallInst>(&one);
+            if (!call || !call->hasFnAttr(not_inlined_mark)) continue;
+            const Loop* loop = functions.getResult<LoopAnalysis>(caller).getLoopFor(call->getParent());
+            if (loop && !has_property(*loop, "llvm.loop.isvectorized")) refused.push_back(call);
+        }
+    for (CallInst* call : refused) inline_if_cheap(*call, functions);
     return PreservedAnalyses::none();
 }
 

@@ -12,12 +12,13 @@ struct kept_calls : llvm::PassInfoMixin<kept_calls> {
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& manager);
 };
 
-/// Before loops become vectors: makes the variants that such calls may become, and names them at the calls.
+/// Before loops become vectors: makes the variants that such calls may become, and names them at the calls. Calls of
+/// functions that have none are inlined as usual.
 struct vector_functions : llvm::PassInfoMixin<vector_functions> {
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& manager);
 };
 
-/// At the end: removes variants that nobody calls.
+/// At the end: removes variants that nobody calls, and inlines what the vectoriser left scalar.
 struct spare_functions : llvm::PassInfoMixin<spare_functions> {
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& manager);
 };

@@ -34,13 +34,6 @@ void row(int *restrict out, const float *restrict x, float y, int n) {
     for (int i = 0; i < n; i++) out[i] = mandel(x[i], y, 256);
 }
 
-// wide-LABEL: {{^}}mandel.lanes:
-// wide: vcmp{{.*}}ps {{.*}}%zmm{{[0-9]+}}, %k{{[0-9]}}
-// wide: retq
-// avx2-LABEL: {{^}}mandel.lanes:
-// avx2: vcmp{{.*}}ps {{.*}}%ymm
-// avx2: retq
-
 int unknown(int);
 #pragma omp declare simd
 static int called(int x) {
@@ -49,7 +42,48 @@ static int called(int x) {
 }
 
 #pragma clang diagnostic ignored "-Wpass-failed"
+// Its loop stays, and the call is inlined as without the plug-in.
+// avx2-LABEL: {{^}}refused:
+// avx2-NOT: callq called
+// avx2: callq unknown
+// avx2: retq
 void refused(int *restrict out, const int *restrict x, int n) {
 #pragma omp simd
     for (int i = 0; i < n; i++) out[i] = called(x[i]);
 }
+
+// The same where the function has a form for lanes, but the loop cannot use it.
+// avx2-LABEL: {{^}}refused_later:
+// avx2-NOT: callq scaled
+// avx2: callq unknown
+// avx2: retq
+#pragma omp declare simd
+static int scaled(int x) {
+    while (x > 100) x -= x / 3;
+    return x;
+}
+void refused_later(int *restrict out, const int *restrict x, int n) {
+#pragma omp simd
+    for (int i = 0; i < n; i++) out[i] = scaled(x[i]) + unknown(i);
+}
+
+// Who asks for a call has it.
+// avx2-LABEL: {{^}}asked_for:
+// avx2: callq called_by_wish
+// avx2: retq
+#pragma omp declare simd
+static int called_by_wish(int x) {
+    while (x & 12) x = unknown(x);
+    return x;
+}
+void asked_for(int *restrict out, const int *restrict x, int n) {
+#pragma omp simd
+    for (int i = 0; i < n; i++) [[clang::noinline]] out[i] = called_by_wish(x[i]);
+}
+
+// wide-LABEL: {{^}}mandel.lanes:
+// wide: vcmp{{.*}}ps {{.*}}%zmm{{[0-9]+}}, %k{{[0-9]}}
+// wide: retq
+// avx2-LABEL: {{^}}mandel.lanes:
+// avx2: vcmp{{.*}}ps {{.*}}%ymm
+// avx2: retq
