@@ -37,7 +37,10 @@ compare() {
     "$clang" -O3 $target "${arithmetic[@]}" "${common[@]}" -fplugin="$plugin" -fpass-plugin="$plugin" \
         -mllvm -causeway-simd-report="$work/report" ${padding:+-mllvm $padding} -D TABLE=tested_kernels -c "$here/$kernels.c" -o "$work/tested.o"
     "$clang" "$work/execution.o" "$work/reference.$kernels.o" "$work/tested.o" -lm -o "$work/execution"
-    echo "$kernels, $target, $floating: $(grep -c ': done in ' "$work/report") loops changed"
+    local changed
+    changed=$(grep -c ': done in ' "$work/report" || true)
+    echo "$kernels, $target, $floating: $changed loops changed"
+    [ "$changed" -gt 0 ] || { echo "FAILED: the plug-in changed nothing, so nothing is tested"; exit 1; }
     "$work/execution" "$floating" "$@"
     rm "$work/report"
 }
