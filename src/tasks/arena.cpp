@@ -103,11 +103,6 @@ void* arena::allocate(const allocation_request& request) {
         };
     }
     made.begin = take_addresses(made.bytes, made.how == distribution::fine || unit >= huge_page ? unit : page);
-    // As the system interleaves: by the address, not by the place in the allocation.
-    if (request.how == distribution::fine && made.how == distribution::plugin)
-        made.place = [nodes = m_nodes, first = made.begin / unit](std::uint64_t which, std::uint64_t, unsigned) {
-            return nodes[(first + which) % nodes.size()];
-        };
     void* const memory = reinterpret_cast<void*>(made.begin);
     if (::mprotect(memory, made.bytes, PROT_READ | PROT_WRITE) != 0) {
         give_addresses_back(made.begin, made.bytes);
@@ -132,7 +127,7 @@ bool arena::bind(const layout& made, distribution asked) {
     if (made.how == distribution::coarse || (made.how == distribution::local && asked == distribution::local))
         return m_binder->bind(memory, made.bytes, made.node);
     if (made.how == distribution::local) return true;
-    if (asked == distribution::fine && made.unit == m_machine.page_bytes)
+    if (made.how == distribution::fine && made.unit == m_machine.page_bytes)
         return m_binder->interleave(memory, made.bytes);
     bool bound = true;
     for (auto from = made.begin; bound && from < made.begin + made.bytes; from += made.unit)
