@@ -333,7 +333,9 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
     std::map<std::string, double> times;
     for (const auto& each : all)
         if (each.figure == "22, 26, 27" && each.device == device) times[each.series + "|" + each.x] = each.seconds;
-    for (const auto& [key, time] : times) {
+    for (const auto& each : times) {
+        const std::string& key = each.first;
+        const double time = each.second;
         const auto with = [&](const std::string& from, const std::string& to) {
             auto other = key;
             const auto at = other.find(from);
