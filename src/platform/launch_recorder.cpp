@@ -19,6 +19,7 @@
 #include <sstream>
 #include <stdexcept>
 
+#include <dlfcn.h>
 #include <unistd.h>
 
 namespace causeway::platform {
@@ -35,6 +36,14 @@ std::string driver_text(const _cl_device_id& device, cl_device_info name) {
     std::string text(1024, '\0');
     (void)ask_device(device, name, text.size(), text.data(), nullptr);
     return text.c_str();
+}
+
+/// By which a replay loads the driver, wherever it was looked for.
+std::string library_of(const driver& of) {
+    Dl_info found{};
+    if (dladdr(reinterpret_cast<const void*>(of.calls->clGetDeviceIDs), &found) == 0 || found.dli_fname == nullptr)
+        throw std::runtime_error("its driver is in no library");
+    return found.dli_fname;
 }
 
 void write(const fs::path& path, const void* bytes, std::size_t size) {
@@ -266,7 +275,8 @@ void launch_recorder::record(const command_shape& shape) {
               {"local", shape.local[0] == 0 ? json() : list_of(shape.local, shape.dimensions)},
               {"options", kernel.program->options},
               {"device", driver_text(device, CL_DEVICE_NAME)},
-              {"driver", driver_text(device, CL_DRIVER_VERSION)}};
+              {"driver", driver_text(device, CL_DRIVER_VERSION)},
+              {"library", library_of(device.driver)}};
     told["arguments"] = arguments_of(kernel, used);
     told["objects"] = used.list;
     if (kernel.program->source.empty()) {

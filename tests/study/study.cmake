@@ -36,6 +36,7 @@ endforeach()
 foreach(test processes status json input interrupt vendors names overrun groups image parts again printing shifts seldom endless page timeline)
   study_test(${test})
 endforeach()
+study_test(driver both)
 if(TARGET causeway_paper)
   study_test(paper)
   set_tests_properties(study.paper PROPERTIES TIMEOUT 1800) # most of it is steps, of which a busy machine does few

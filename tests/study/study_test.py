@@ -223,6 +223,16 @@ def test_names(given):
     assert calls(study["processes"][0], "clEnqueueNDRangeKernel") > 0, study["processes"]
 
 
+def test_driver(given):
+    """A launch is done again by the driver that did it, also where the loader shows others: Debian's ignores OCL_ICD_FILENAMES."""
+    named = ("sh", "-c", "OCL_ICD_FILENAMES=$(cat $OCL_ICD_VENDORS/intel.icd) OCL_ICD_VENDORS=$OCL_ICD_VENDORS/pocl.icd CAUSEWAY_DEVICES=libintel exec \"$@\"", "sh")
+    study, done = study_of(given, given.vectors, options=("--budget", "1s", "--launches", "1"), begin_with=named)
+    (process,) = study["processes"]
+    assert ["libintel" in each["driver"] for each in process["devices"]] == [True], process["devices"]
+    (launch,) = process["launches"]
+    assert launch["reference"]["intact"], (launch, done.stderr)
+
+
 def test_binary(given):
     """A program that came as a binary is done again from what the driver has of it."""
     python = root / ".venv" / "bin" / "python"

@@ -8,8 +8,8 @@
 #include <cerrno>
 #include <csignal>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
+#include <fstream>
 #include <stdexcept>
 
 #include <fcntl.h>
@@ -26,10 +26,10 @@ namespace {
 
 using nlohmann::json;
 
-/// This process's environment with the knobs in place of what they name, and the drivers where the program found them.
-std::vector<std::string> environment_with(knobs set) {
-    if (const char* const vendors = std::getenv("CAUSEWAY_VENDORS"); vendors != nullptr && *vendors != '\0')
-        set.emplace_back("OCL_ICD_VENDORS", vendors);
+/// This process's environment with the knobs in place of what they name, where the loader finds this driver and no
+/// other: Debian's takes a library for the first, Khronos' for the second.
+std::vector<std::string> environment_with(knobs set, const std::string& library) {
+    for (const auto* const name : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) set.emplace_back(name, library);
     std::vector<std::string> all;
     for (char** each = environ; *each != nullptr; ++each) {
         const std::string entry = *each;
@@ -70,7 +70,8 @@ void replay_process::start() {
     posix_spawn_file_actions_adddup2(&actions, from[1], STDOUT_FILENO);
     const auto program = causeway_tool::library_file("causeway/replay-launch");
     std::vector<std::string> words{program, m_launch.string()};
-    auto settings = environment_with(m_knobs);
+    const auto recorded = json::parse(std::ifstream(m_launch / "launch.json"));
+    auto settings = environment_with(m_knobs, recorded.at("library"));
     posix_spawnattr_t attributes;
     posix_spawnattr_init(&attributes);
     sigset_t interrupt; // a terminal's ^C goes to all: this process ends with its input
