@@ -38,6 +38,7 @@ foreach(test processes status json input interrupt vendors names overrun groups 
 endforeach()
 study_test(driver both)
 if(TARGET causeway_paper)
+  study_test(shares both)
   study_test(paper)
   set_tests_properties(study.paper PROPERTIES TIMEOUT 1800) # most of it is steps, of which a busy machine does few
 endif()

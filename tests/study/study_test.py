@@ -233,6 +233,21 @@ def test_driver(given):
     assert launch["reference"]["intact"], (launch, done.stderr)
 
 
+def test_shares(given):
+    """Figures 3 to 7 are there for each device, also where the platform would be told to leave one out."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "paper.json"
+        done = run(given, "--paper", "--figures", "3-7", "--seconds", "0.001", "-o", path, begin_with=("env", "CAUSEWAY_DEVICES=pocl"))
+        told = json.loads(path.read_text())
+    devices = {row["device"] for row in told["rows"]}
+    assert len(devices) == 2 and not told["findings"], (devices, told["findings"])
+    for device in devices:
+        figures = {row["figure"] for row in told["rows"] if row["device"] == device}
+        assert figures == {"3", "4", "5", "6", "7", "3-7", "3-7 kept"}, (device, figures, done.stderr)
+    for words in (("--paper", "--figures", "3-"), ("--paper", "--figures", "2"), ("--figures", "3", "--", given.vectors)):
+        run(given, *words, status=2)
+
+
 def test_binary(given):
     """A program that came as a binary is done again from what the driver has of it."""
     python = root / ".venv" / "bin" / "python"

@@ -65,7 +65,7 @@ Exit status: that of PROGRAM, 127 if there is no such program; 1 if it called no
 for wrong arguments.)";
 
 struct arguments {
-    std::string output, page, timeline, budget;
+    std::string output, page, timeline, budget, figures;
     unsigned launches = 3;
     double seconds = 0.2; ///< for each point of the paper's figures
     bool as_json = false, exhaustive = false, paper = false;
@@ -216,6 +216,7 @@ json machine_facts() {
         throw std::runtime_error("there is no " + program + ": Causeway was built by a compiler without OpenMP");
     std::vector<std::string> words{program, "--seconds", std::to_string(typed.seconds), "--causeway",
                                    fs::read_symlink("/proc/self/exe").string()};
+    if (!typed.figures.empty()) words.insert(words.end(), {"--figures", typed.figures});
     if (!typed.output.empty()) words.insert(words.end(), {"--output", typed.output});
     if (!typed.page.empty())
         words.insert(words.end(), {"--page", typed.page, "--frame", causeway_tool::shared_file("paper_page.html")});
@@ -224,6 +225,7 @@ json machine_facts() {
 
 int start(const arguments& typed, const std::vector<std::string>& program) {
     if (typed.paper && !program.empty()) throw usage_error("study: --paper takes no program: it has the paper's own");
+    if (!typed.figures.empty() && !typed.paper) throw usage_error("study: --figures goes with --paper");
     if (typed.paper) become_paper(typed);
     if (program.empty()) throw usage_error("study: no program; for example: causeway study -- ./program");
     const auto budget = budget_from(typed.budget);
@@ -291,6 +293,8 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
                       "measure the paper's kernels on every device, and judge its seven findings");
     command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")
         ->type_name("S");
+    command->add_option("--figures", typed->figures, "with --paper, these alone, without verdicts: 3-7,22")
+        ->type_name("LIST");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
     command->add_option("--timeline", typed->timeline, "write when each command ran; causeway trace view shows it")

@@ -7,12 +7,16 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <set>
 #include <stdexcept>
 #include <vector>
 
+#include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,8 +33,27 @@ bool is_program(const application& of, const effort& spent) {
     return !spent.is_hasty() || of.kernel == "reduce" || of.name == "Square 10000";
 }
 
+/// The library that a platform's calls are in; empty for the platform Causeway, which has none of its own devices.
+std::string library_of(cl_platform_id platform) {
+    std::array<char, 64> name{};
+    (void)clGetPlatformInfo(platform, CL_PLATFORM_NAME, name.size() - 1, name.data(), nullptr);
+    if (std::strcmp(name.data(), "Causeway") == 0) return {};
+    // cl_khr_icd: an object begins with the address of its driver's table, whose third call is clGetDeviceIDs.
+    const auto* const calls = *reinterpret_cast<const void* const* const*>(platform);
+    Dl_info found{};
+    return dladdr(calls[2], &found) == 0 || found.dli_fname == nullptr ? "" : found.dli_fname;
+}
+
+/// The studied program finds the driver that is measured, wherever a loader looked for it, and no other.
+void show_only(const std::string& library) {
+    if (library.empty()) return;
+    setenv("CAUSEWAY_VENDORS", library.c_str(), 1);
+    for (const auto* const name : {"CAUSEWAY_DEVICES", "OCL_ICD_FILENAMES"}) unsetenv(name);
+}
+
 /// What the study says of one; what it prints goes nowhere.
-json study_of(const std::string& causeway, const std::vector<std::string>& program, const std::filesystem::path& file) {
+json study_of(const std::string& causeway, const std::string& library, const std::vector<std::string>& program,
+              const std::filesystem::path& file) {
     std::vector<std::string> words{causeway, "study", "-o", file.string(), "--"};
     words.insert(words.end(), program.begin(), program.end());
     std::vector<char*> pointers;
@@ -40,6 +63,7 @@ json study_of(const std::string& causeway, const std::vector<std::string>& progr
     if (process == 0) {
         const int nothing = open("/dev/null", O_WRONLY | O_CLOEXEC);
         if (nothing >= 0) dup2(nothing, STDOUT_FILENO);
+        show_only(library);
         execv(causeway.c_str(), pointers.data());
         _exit(127);
     }
@@ -85,14 +109,16 @@ void add_shares(const json& process, const std::string& device, const std::strin
 
 } // namespace
 
-void measure_categories(const std::string& causeway, const std::string& device, const effort& spent, rows& all) {
+void measure_categories(const std::string& causeway, cl_platform_id platform, const std::string& device,
+                        const effort& spent, rows& all) {
     const study::temporary_folder folder("causeway-paper");
     const auto self = std::filesystem::read_symlink("/proc/self/exe").string();
+    const auto library = library_of(platform);
     std::set<std::string> seen;
     for (const auto& of : applications()) {
         if (!is_program(of, spent) || !seen.insert(of.kernel).second) continue;
         const auto salt = "-D SALT=" + std::to_string(static_cast<long long>(now() * 1e6));
-        const auto process = study_of(causeway, {self, "--program", of.name, device, salt},
+        const auto process = study_of(causeway, library, {self, "--program", of.name, device, salt},
                                       folder.path() / "study.json");
         add_shares(process, device, of.name, of.kernel == "reduce", all);
     }
@@ -106,7 +132,11 @@ int run_as_program(const std::string& application_name, const std::string& devic
     const auto found = every_device();
     const auto it = std::find_if(found.begin(), found.end(),
                                  [&](const auto& each) { return name_of(each.second) == device_name; });
-    if (it == found.end()) throw std::runtime_error("there is no device " + device_name);
+    if (it == found.end()) {
+        std::string others;
+        for (const auto& [platform, each] : found) others += (others.empty() ? "; there is " : ", ") + name_of(each);
+        throw std::runtime_error("there is no device " + device_name + (found.empty() ? ", and no other" : others));
+    }
     device on(it->first, it->second);
     (void)on.result(*of, options);
     return 0;

@@ -8,10 +8,11 @@
 
 namespace paper {
 
-/// Studies each application with `causeway study`, where `causeway` is that program, and adds the shares of the time in
-/// OpenCL's functions: by kernel and API (3), by category (4 and 5), of contexts (6) and of programs (7). Throws
-/// std::runtime_error where that cannot be done.
-void measure_categories(const std::string& causeway, const std::string& device, const effort& spent, rows& all);
+/// Studies each application on `device` of `platform` with `causeway study`, where `causeway` is that program, and adds
+/// the shares of the time in OpenCL's functions: by kernel and API (3), by category (4 and 5), of contexts (6) and of
+/// programs (7). Throws std::runtime_error where that cannot be done.
+void measure_categories(const std::string& causeway, cl_platform_id platform, const std::string& device,
+                        const effort& spent, rows& all);
 
 /// What the studied process does: finds the device, builds, launches once, and reads the result.
 int run_as_program(const std::string& application, const std::string& device, const std::string& options);

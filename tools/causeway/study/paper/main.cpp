@@ -12,7 +12,10 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
+#include <optional>
+#include <set>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -132,19 +135,48 @@ void attempt(const char* figures, const auto& part) {
     }
 }
 
-int measure(const paper::effort& spent, const std::string& output, const std::string& page, const std::string& frame,
-            const std::string& causeway) {
+/// The figures that were asked for; all where none was.
+class wanted_figures {
+  public:
+    /// Numbers and ranges, as "3-7,22". Throws std::invalid_argument for others.
+    explicit wanted_figures(const std::string& text) {
+        std::istringstream items(text);
+        for (std::string item; std::getline(items, item, ',');) {
+            std::size_t used = 0;
+            const auto first = std::stoi(item, &used);
+            auto last = first;
+            if (used < item.size() && item[used] == '-') {
+                const auto rest = item.substr(used + 1);
+                last = std::stoi(rest, &used);
+                used += item.size() - rest.size();
+            }
+            if (used != item.size() || first < 3 || last > 28) throw std::invalid_argument(item);
+            for (auto each = first; each <= last; ++each) m_numbers.insert(each);
+        }
+    }
+    [[nodiscard]] bool are_all() const { return m_numbers.empty(); }
+    [[nodiscard]] bool have(std::initializer_list<int> some) const {
+        return are_all() ||
+               std::any_of(some.begin(), some.end(), [this](int each) { return m_numbers.contains(each); });
+    }
+
+  private:
+    std::set<int> m_numbers;
+};
+
+int measure(const paper::effort& spent, const wanted_figures& wanted, const std::string& output,
+            const std::string& page, const std::string& frame, const std::string& causeway) {
     paper::rows all;
     judgements judged;
     std::vector<std::pair<std::string, bool>> devices;
-    print_tables();
+    if (wanted.are_all()) print_tables();
     // Each part is told when it is done: the whole takes minutes.
     const auto told = [&all](const auto& part) {
         const auto before = all.size();
         part();
         print(all, before);
     };
-    told([&] { paper::measure_affinity(spent, all); });
+    if (wanted.are_all()) told([&] { paper::measure_affinity(spent, all); });
     const auto found = paper::all_devices();
     if (found.empty()) throw std::runtime_error("there is no OpenCL device");
     std::size_t nth = 0;
@@ -155,16 +187,21 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
         std::printf("\n%s\n", on.name().c_str());
         std::fflush(stdout);
         devices.emplace_back(on.name(), on.is_cpu());
-        if (!causeway.empty())
-            told([&] { attempt("3 to 7", [&] { paper::measure_categories(causeway, on.name(), spent, all); }); });
-        told([&] { paper::measure_calls(platform, raw, spent, all); });
-        told([&] { paper::measure_scheduling(on, spent, all); });
-        told([&] { paper::measure_memory(on, spent, all); });
-        if (on.is_cpu()) told([&] { paper::measure_vectors(on, spent, all); });
-        if (on.is_cpu())
+        if (wanted.have({3, 4, 5, 6, 7})) {
+            if (!causeway.empty())
+                told([&] {
+                    attempt("3 to 7", [&] { paper::measure_categories(causeway, platform, on.name(), spent, all); });
+                });
+            told([&] { paper::measure_calls(platform, raw, spent, all); });
+        }
+        if (wanted.have({8, 11, 13, 14, 16, 18, 20})) told([&] { paper::measure_scheduling(on, spent, all); });
+        if (wanted.have({22, 23, 24, 25, 26, 27})) told([&] { paper::measure_memory(on, spent, all); });
+        if (on.is_cpu() && wanted.have({28})) told([&] { paper::measure_vectors(on, spent, all); });
+        if (on.is_cpu() && wanted.have({9, 10, 12, 15, 17, 19, 21}))
             told([&] { attempt("of instructions", [&] { paper::count_figures(nth, on.name(), spent, all); }); });
         ++nth;
     }
+    if (!wanted.are_all()) devices.clear(); // a verdict needs all of them
     judgements processors;
     for (const auto& [name, is_cpu] : devices) {
         judged.emplace_back(name, paper::verdicts(name, is_cpu, all));
@@ -185,7 +222,7 @@ int measure(const paper::effort& spent, const std::string& output, const std::st
 
 int main(int count, char** words) {
     paper::effort spent;
-    std::string output, page, frame, causeway;
+    std::string output, page, frame, causeway, figures;
     const bool counts = count == 6 && std::strcmp(words[1], "--count") == 0;
     const bool is_program = count == 5 && std::strcmp(words[1], "--program") == 0;
     for (int i = 1; i < count && !counts && !is_program; ++i) {
@@ -199,18 +236,28 @@ int main(int count, char** words) {
             frame = words[++i];
         } else if (std::strcmp(words[i], "--causeway") == 0 && i + 1 < count) {
             causeway = words[++i];
+        } else if (std::strcmp(words[i], "--figures") == 0 && i + 1 < count) {
+            figures = words[++i];
         } else {
-            std::fprintf(stderr, "usage: paper-study [--seconds S] [--output FILE] [--page FILE --frame FILE] "
-                                 "[--causeway PROGRAM]\nIt is started by causeway study --paper.\n");
+            std::fprintf(stderr,
+                         "usage: paper-study [--seconds S] [--figures LIST] [--output FILE] "
+                         "[--page FILE --frame FILE] [--causeway PROGRAM]\nIt is started by causeway study --paper.\n");
             return 2;
         }
+    }
+    std::optional<wanted_figures> wanted;
+    try {
+        wanted.emplace(figures);
+    } catch (const std::logic_error&) {
+        std::fprintf(stderr, "causeway study: --figures %s: give numbers from 3 to 28, as 3-7,22\n", figures.c_str());
+        return 2;
     }
     try {
         if (counts)
             return paper::count_launches(std::strtoul(words[2], nullptr, 10), std::strtoul(words[3], nullptr, 10),
                                          static_cast<unsigned>(std::atoi(words[4])), std::atoi(words[5]));
         if (is_program) return paper::run_as_program(words[2], words[3], words[4]);
-        const int status = measure(spent, output, page, frame, causeway);
+        const int status = measure(spent, *wanted, output, page, frame, causeway);
         std::fflush(stdout);
         std::_Exit(status); // drivers have nothing to do any more
     } catch (const std::exception& error) {
