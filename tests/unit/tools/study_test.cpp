@@ -185,6 +185,14 @@ TEST(study_findings, tell_the_first_map_of_all_launches) {
     EXPECT_DOUBLE_EQ(found[0].at("gain"), 0.45);
 }
 
+TEST(study_verdicts, tell_a_million_elements_by_the_name) {
+    for (const auto* const each :
+         {"Square 1000000", "Square 10000000", "Vectoraddition 1100000", "Blackscholes 1638400"})
+        EXPECT_TRUE(paper::is_of_many_elements(each)) << each;
+    for (const auto* const each : {"Square 100000", "Reduction 640000", "MRI-Q computeQ", "CP", "Matrixmul(naive) 256"})
+        EXPECT_FALSE(paper::is_of_many_elements(each)) << each;
+}
+
 TEST(study_verdicts, differ_by_driver_where_words_do) {
     const auto all = paper::verdicts_of_all({{"one", {{"first", "holds", "1"}, {"second", "holds", "2"}}},
                                              {"two", {{"first", "holds", "3"}, {"second", "holds no more", "4"}}},

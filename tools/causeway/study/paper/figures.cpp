@@ -343,7 +343,7 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
             const auto found = times.find(other.replace(at, from.size(), to));
             return found != times.end() ? found->second : 0.;
         };
-        const auto is_large = key.find("000000") != std::string::npos || key.find("00000|") != std::string::npos;
+        const auto is_large = is_of_many_elements(key.substr(0, key.find('|')));
         if (const auto map = with(", copy", ", map"); map > 0) (is_large ? large_maps : maps).push_back(time / map);
         if (const auto narrow = with("|read-write", "|read-only/write-only"); narrow > 0)
             flags.push_back(time / narrow);

@@ -1,7 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/paper/verdict.hpp"
 
+#include <cstdlib>
+
 namespace paper {
+
+bool is_of_many_elements(const std::string& application) {
+    const auto last = application.substr(application.rfind(' ') + 1); // the whole name where it is one word
+    return std::strtoull(last.c_str(), nullptr, 10) >= 1'000'000;
+}
 
 std::vector<verdict> verdicts_of_all(const std::vector<judgement>& devices) {
     std::vector<verdict> all;
