@@ -358,8 +358,8 @@ std::unique_ptr<transfer::endpoint> make_word_wait(std::shared_ptr<heap> of, con
 std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind) {
     return std::make_unique<fence_endpoint>(std::move(of), kind);
 }
-std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of, const meeting_purpose& purpose) {
-    return std::make_unique<meeting_endpoint>(std::move(of), purpose);
+std::unique_ptr<transfer::endpoint> make_meeting(const std::shared_ptr<heap>& of, const meeting_purpose& purpose) {
+    return std::make_unique<meeting_endpoint>(of, purpose);
 }
 
 } // namespace causeway::endpoints

@@ -80,7 +80,7 @@ enum class fence_kind {
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);
 
 /// A quiet that opens when all PEs have come to it.
-[[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(std::shared_ptr<heap> of,
+[[nodiscard]] std::unique_ptr<transfer::endpoint> make_meeting(const std::shared_ptr<heap>& of,
                                                                const meeting_purpose& purpose);
 
 } // namespace causeway::endpoints
