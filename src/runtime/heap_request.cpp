@@ -197,7 +197,7 @@ class farewell final : public transfer::endpoint, transfer::waiting_end, private
 
   private:
     bool look() override {
-        if (!m_server->all_have_left()) return false;
+        if (!m_server->is_over()) return false;
         finish({});
         return true;
     }

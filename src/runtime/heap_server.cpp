@@ -61,30 +61,36 @@ void heap_server::start() {
 }
 
 void heap_server::leave() {
-    if (std::exchange(m_stopped, true)) return;
+    if (std::exchange(m_has_left, true)) return;
     m_heap->tell_others_by(nullptr);
     for (int pe = 0; pe < m_heap->pes(); ++pe)
         if (pe != m_heap->pe()) send(pe, {.what = heap_message::kind::left});
-    if (m_listening && all_have_left()) mpi_runtime::instance().port().cancel_receive(*this);
+    if (all_have_left()) end_listening();
     rest_if_silent();
 }
 
 void heap_server::stop() {
     leave();
-    if (m_listening) mpi_runtime::instance().port().cancel_receive(*this);
+    end_listening();
+}
+
+/// MPI_Cancel would race: Open MPI (4.1) takes a receive for cancelled into which another thread that is in MPI puts a
+/// message just then.
+void heap_server::end_listening() {
+    if (m_listening && !std::exchange(m_is_ending, true)) send(m_heap->pe(), {.what = heap_message::kind::end});
 }
 
 void heap_server::rest_if_silent() {
-    if (m_stopped && !m_listening && m_outgoing.empty()) m_interest.reset();
+    if (m_has_left && !m_listening && m_outgoing.empty()) m_interest.reset();
 }
 
 void heap_server::listen() {
-    m_listening = true;
+    m_listening = shared_from_this();
     mpi_runtime::instance().port().receive(m_space, comm::any_source, control_tag, m_incoming, *this);
 }
 
 void heap_server::over(const comm::arrival& result) {
-    m_listening = false;
+    const auto kept = std::move(m_listening);
     if (result.cancelled || result.error) {
         rest_if_silent();
         return;
@@ -93,8 +99,8 @@ void heap_server::over(const comm::arrival& result) {
     std::memcpy(&message, m_incoming.data(), sizeof message);
     const bool leaves = message.what == heap_message::kind::left;
     if (leaves) ++m_left;
-    if (!m_stopped || !all_have_left()) listen();
-    if (!m_stopped || leaves) take(result.source, message);
+    if (message.what != heap_message::kind::end && (m_is_ending || !m_has_left || !all_have_left())) listen();
+    if (!m_has_left || leaves) take(result.source, message);
     rest_if_silent();
 }
 
@@ -138,6 +144,7 @@ void heap_server::take(int from, const heap_message& message) {
                                     .has_failed = static_cast<std::uint32_t>(message.has_failed)});
         break;
     case heap_message::kind::left: m_heap->note_left(from); break;
+    case heap_message::kind::end: break;
     case heap_message::kind::withdraw:
         if (const auto found = m_serving.find({from, message.number}); found != m_serving.end()) {
             found->second.is_withdrawn = true;
@@ -255,7 +262,7 @@ void heap_server::serve(int from, const heap_message& request, std::unique_ptr<t
 
 void heap_server::answer(int to, const heap_message& request, const failure& error, std::uint64_t before) {
     m_serving.erase({to, request.number});
-    if (m_stopped) return;
+    if (m_has_left) return;
     heap_message said{.what = heap_message::kind::answer, .number = request.number, .value = before};
     said.status = error.status;
     std::snprintf(said.reason.data(), said.reason.size(), "%s", error.message.c_str());

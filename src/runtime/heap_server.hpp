@@ -28,8 +28,9 @@ class runtime;
 /// A request of one PE to another, or the answer. Sent as it lies in memory: both run the same build on like machines.
 struct heap_message {
     /// `write_back` and `reload` move the values of a range's kept words to the device's memory, or from there.
-    /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered.
-    enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, withdraw, answer };
+    /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered. `end`, of
+    /// a PE to itself, is the last that it hears.
+    enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, end, withdraw, answer };
     kind what = kind::put;
     std::uint32_t tag = 0; ///< of the message with the bytes
     std::uint64_t number = 0; ///< of the request, at its initiator
@@ -78,8 +79,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void start();
     /// Tells the others that this PE has left, and serves them no more. Hears only that they have left, too.
     void leave();
-    /// Whether all others have said that they leave: no more messages come.
-    [[nodiscard]] bool all_have_left() const { return m_left == m_heap->pes() - 1; }
+    /// Whether all PEs have left, and nothing more is heard: the communicator can be freed.
+    [[nodiscard]] bool is_over() const { return m_has_left && all_have_left() && !m_listening; }
     /// Leaves, and hears nothing more. A message that comes later stays in the communicator, which must then not be
     /// freed: MPI may give it to the next one.
     void stop();
@@ -152,7 +153,9 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     void over(const comm::arrival& result) override;
     void listen();
+    [[nodiscard]] bool all_have_left() const { return m_left == m_heap->pes() - 1; }
     void rest_if_silent();
+    void end_listening();
     void send(int pe, const heap_message& message);
     void take(int from, const heap_message& message);
     void serve_put(int from, const heap_message& message);
@@ -190,7 +193,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     endpoints::buffer_location m_device;
     std::byte* m_memory;
     std::optional<endpoints::messenger::interest> m_interest;
-    bool m_listening = false, m_stopped = false;
+    std::shared_ptr<heap_server> m_listening; // itself while MPI has m_incoming to write to
+    bool m_has_left = false, m_is_ending = false;
     int m_left = 0; // other PEs that have said so
     alignas(8) std::array<std::byte, sizeof(heap_message)> m_incoming{};
     std::atomic<std::uint32_t> m_next_tag{0};

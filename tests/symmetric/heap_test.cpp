@@ -269,6 +269,25 @@ TEST(no_symmetric_heap, gets_messages_of_an_earlier_one) {
     }
 }
 
+/// What the others say last comes while the heap is given up: it must not be written to memory that is free by then.
+TEST(no_symmetric_heap, takes_nothing_from_one_that_was_given_up) {
+    NEEDS_RANKS(2);
+    for (int round = 0; round < 40; ++round) {
+        ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_SUCCESS)
+            << causeway_error_last_message();
+        if (world_rank() == round % world_size()) {
+            EXPECT_TRUE(refused(causeway_symmetric_finalize(), CL_INVALID_OPERATION, "to another one"));
+        } else {
+            EXPECT_EQ(causeway_symmetric_malloc(8), nullptr);
+            EXPECT_NE(causeway_symmetric_finalize(), CL_SUCCESS);
+        }
+        ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 4096), CL_SUCCESS)
+            << causeway_error_last_message();
+        EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
+        ASSERT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+    }
+}
+
 TEST(no_symmetric_heap, is_needed_by_commands_that_still_use_its_buffer) {
     ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, 8192), CL_SUCCESS)
         << causeway_error_last_message();
