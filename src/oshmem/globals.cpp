@@ -76,8 +76,8 @@ void before_fork() {
 void in_parent() {
     if (copy_for_child != MAP_FAILED) ::munmap(copy_for_child, the_globals.bytes);
 }
-/// Without room for the copy they stay shared. With one, the child is no part of what its parent shares: if it is a PE
-/// itself, shmem_init shares its own.
+/// Puts the copy in the place of the shared variables, or leaves them shared where there was no memory for it. Forgets
+/// the parent's segment: if the child calls shmem_init, that shares the copy.
 void in_child() {
     if (copy_for_child == MAP_FAILED || !move(copy_for_child, the_globals)) return;
     the_globals = {};
