@@ -37,9 +37,7 @@ process_group::process_group(MPI_Comm own) : m_comm(own) {
 }
 
 process_group::~process_group() {
-    int is_over = 0;
-    PMPI_Finalized(&is_over);
-    if (is_over == 0 && !m_is_kept) PMPI_Comm_free(&m_comm);
+    if (mpi_runs() && !m_is_kept) PMPI_Comm_free(&m_comm);
 }
 
 void process_group::gather(const void* mine, std::size_t bytes, void* all) const {
@@ -55,17 +53,19 @@ bool start_mpi_if_nobody_has() {
     return true;
 }
 
-void end_mpi() {
-    int is_over = 0;
-    PMPI_Finalized(&is_over);
-    if (is_over == 0) PMPI_Finalize();
-}
-
-void end_all_processes(int status) {
+bool mpi_runs() {
     int is_started = 0, is_over = 0;
     PMPI_Initialized(&is_started);
     PMPI_Finalized(&is_over);
-    if (is_started != 0 && is_over == 0) PMPI_Abort(MPI_COMM_WORLD, status);
+    return is_started != 0 && is_over == 0;
+}
+
+void end_mpi() {
+    if (mpi_runs()) PMPI_Finalize();
+}
+
+void end_all_processes(int status) {
+    if (mpi_runs()) PMPI_Abort(MPI_COMM_WORLD, status);
     std::_Exit(status);
 }
 

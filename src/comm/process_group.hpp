@@ -48,7 +48,9 @@ class process_group {
 [[nodiscard]] bool start_mpi_if_nobody_has();
 /// If it has not been ended.
 void end_mpi();
-/// Ends every process of the job, by MPI if it runs.
+/// From MPI_Init until MPI_Finalize.
+[[nodiscard]] bool mpi_runs();
+/// Ends every process of the job, by MPI if it runs; else this one, by exit status alone.
 [[noreturn]] void end_all_processes(int status);
 
 } // namespace causeway::comm

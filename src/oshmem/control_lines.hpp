@@ -19,14 +19,16 @@ struct control_line {
 /// The lines of a PE, in this order: its state, written by itself; one for each PE, written by that PE; lines_of_slot
 /// for each team slot.
 inline constexpr std::size_t state_line = 0, first_token = 1, lines_of_slot = 24;
-/// Words of the state: has the PE come through the last barrier, does it wait. Words of another PE's line: its token in
-/// barriers of active sets, has it begun to end.
-inline constexpr std::size_t has_met_word = 0, waits_word = 1, token_word = 0, leaves_word = 1;
+/// Words of the state: has the PE come through the last barrier, does it wait, has it ended all PEs. Words of another
+/// PE's line: its token in barriers of active sets, has it begun to end.
+inline constexpr std::size_t has_met_word = 0, waits_word = 1, ends_all_word = 2, token_word = 0, leaves_word = 1;
 /// Behind the state's words: the name of the MPI call in which the PE waits, if it does.
-inline constexpr std::size_t call_offset = 2 * sizeof(std::uint64_t), longest_call = line - call_offset;
+inline constexpr std::size_t call_offset = 3 * sizeof(std::uint64_t), longest_call = line - call_offset;
 /// waits_word is 0 if the PE does not wait. Else it has the number of the wait above this bit, and below it the number
 /// of times that the wait has looked at the other PEs.
 inline constexpr unsigned wait_number_shift = 32;
+/// Without MPI nobody tells the other PEs to end: ends_all_word has this bit and their exit status, else 0.
+inline constexpr std::uint64_t ends_all = std::uint64_t{1} << 32;
 /// The lines of a slot: its note, its loans, the number offered for a new slot, a token for each round of a barrier.
 inline constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;
 static_assert(sizeof(comm::segment_address) <= line);

@@ -110,7 +110,12 @@ bool job::mpi_may_end() {
 
 void job::exit_all(int status) {
     // Others end with this status, not because they miss this PE.
-    if (the_job != nullptr && the_job->m_remote) the_job->m_remote->leave();
+    if (the_job != nullptr) {
+        if (the_job->m_remote) the_job->m_remote->leave();
+        if (!comm::mpi_runs())
+            __atomic_store_n(word_of(the_job->control(the_job->m_pe, state_line), ends_all_word),
+                             ends_all | static_cast<std::uint32_t>(status), __ATOMIC_RELEASE);
+    }
     comm::end_all_processes(status);
 }
 
@@ -165,7 +170,10 @@ job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
         m_processes,
         [this](std::size_t pe) {
             auto* const state = control(static_cast<int>(pe), state_line);
-            return state != nullptr && __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
+            if (state == nullptr) return false;
+            const auto ended_by = __atomic_load_n(word_of(state, ends_all_word), __ATOMIC_ACQUIRE);
+            if ((ended_by & ends_all) != 0) comm::end_all_processes(static_cast<int>(ended_by));
+            return __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
         },
         [](std::size_t pe) {
             give_up("watching PEs", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");

@@ -6,9 +6,13 @@
 #include <causeway/oshmem/shmemg.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <exception>
+#include <future>
 #include <string>
+#include <thread>
 
 using namespace causeway::oshmem;
 
@@ -64,7 +68,16 @@ int shmem_init_thread(int requested, int* provided) {
 
 void shmem_query_thread(int* provided) { *provided = thread_level; }
 void shmem_finalize(void) { job::finish(); }
-void shmem_global_exit(int status) { job::exit_all(status); }
+void shmem_global_exit(int status) {
+    // As exit() does, but a stream in which another thread waits for input is left after a while.
+    std::promise<void> flushed;
+    std::thread([&flushed] {
+        std::fflush(nullptr);
+        flushed.set_value();
+    }).detach();
+    flushed.get_future().wait_for(std::chrono::seconds(1));
+    job::exit_all(status);
+}
 
 int shmem_my_pe(void) { return job::known("shmem_my_pe").pe(); }
 int shmem_n_pes(void) { return job::known("shmem_n_pes").pes(); }

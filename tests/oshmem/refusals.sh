@@ -31,6 +31,13 @@ status=$?
 timeout 30 $2 $options -n 2 "$folder/program" error >"$folder/output" 2>&1
 status=$?
 [ $status -eq 3 ] || { echo "FAILED: error: status $status, not 3"; cat "$folder/output"; failed=1; }
+# MPI, which ends the others otherwise, is over.
+for status_of_all in 0 7; do
+    timeout 60 $2 $options -n 2 "$folder/program" exit_behind_mpi $status_of_all >"$folder/output" 2>&1
+    status=$?
+    [ $status -eq $status_of_all ] && grep -q "the last words" "$folder/output" && ! grep -q "is gone" "$folder/output" ||
+        { echo "FAILED: exit behind MPI_Finalize: status $status, not $status_of_all"; cat "$folder/output"; failed=1; }
+done
 expect all_err "$2" "$options" "the last words"
 expect killed "$2" "$options" "is gone\|signal 9\|KILLED"
 timeout 30 $2 $options -n 2 "$folder/program" "" || { echo "FAILED: a program that does nothing wrong"; failed=1; }

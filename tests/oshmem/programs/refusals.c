@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Does what it is told, which ends the job. */
+#include <mpi.h>
 #include <shmem.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,6 +19,13 @@ int main(int count, char** words) {
     if (strcmp(what, "pe") == 0) shmem_long_p(shmem_malloc(8), 1, 17);
     if (strcmp(what, "set") == 0) shmem_long_max_to_all(&number, &number, 1, 0, 0, 4, NULL, NULL);
     if (strcmp(what, "memory") == 0) (void)shmem_malloc(((size_t)atol(getenv("SHMEM_SYMMETRIC_SIZE")) - 1) << 20);
+    if (strcmp(what, "exit_behind_mpi") == 0) {
+        MPI_Init(NULL, NULL);
+        MPI_Finalize();
+        if (shmem_my_pe() != 0) shmem_long_wait_until(&number, SHMEM_CMP_EQ, 1);
+        printf("the last words\n");
+        shmem_global_exit(atoi(words[2]));
+    }
     if (strcmp(what, "exit") == 0 && shmem_my_pe() == 0) shmem_global_exit(7);
     if (strcmp(what, "error") == 0 && shmem_my_pe() == 1) {
         printf("PE 1 gives up\n");
