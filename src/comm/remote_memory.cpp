@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A request is one message, with its bytes if they are few. More bytes follow in a message of their own, straight from
-// and to the memory of both sides.
+// and to the memory of both sides; the last word of a write goes with the request.
 #include "comm/remote_memory.hpp"
 
 #include "base/error.hpp"
@@ -21,6 +21,9 @@ enum class kind : std::uint32_t { write, read, change, tell, quiet };
 
 /// With its request in one message, which libraries send without asking the other side first.
 constexpr std::size_t few_bytes = 3072;
+/// Of a larger write: the target stores them when the rest is there, as it may wait for them. MPI says nothing of the
+/// order in which it writes a message to memory, nor of how often.
+constexpr std::size_t last_bytes = sizeof(std::uint64_t);
 /// MPI counts bytes by int.
 constexpr std::size_t largest_message = std::size_t{1} << 30;
 /// What a target that is slower than who writes has to keep.
@@ -59,7 +62,7 @@ struct remote_memory::request {
     kind asks = kind::quiet;
     std::uint32_t part = 0;
     std::uint64_t offset = 0, bytes = 0;
-    std::uint64_t operand = 0, compared = 0;
+    std::uint64_t operand = 0, compared = 0; // of a large write `operand` has the last bytes
     word_operation what = word_operation::fetch;
     int tag = 0; // of what follows or answers
 };
@@ -135,10 +138,12 @@ void remote_memory::write(const remote_location& where, const void* from, std::s
             send(where.rank, what, next, what.bytes);
         } else {
             what.tag = new_tag();
+            const auto before_last = what.bytes - last_bytes;
+            std::memcpy(&what.operand, next + before_last, last_bytes);
             std::array<MPI_Request, 2> both{};
             check("MPI_Isend",
                   PMPI_Isend(&what, sizeof what, MPI_BYTE, where.rank, 0, m_requests->communicator(), both.data()));
-            check("MPI_Isend", PMPI_Isend(next, static_cast<int>(what.bytes), MPI_BYTE, where.rank, what.tag,
+            check("MPI_Isend", PMPI_Isend(next, static_cast<int>(before_last), MPI_BYTE, where.rank, what.tag,
                                           m_payloads->communicator(), both.data() + 1));
             for (auto& each : both) complete(each);
         }
@@ -229,11 +234,12 @@ void remote_memory::answer(int source, const request& what, const std::byte* wit
         if (what.bytes <= few_bytes) {
             store_once(memory, with, what.bytes);
         } else {
+            const auto before_last = what.bytes - last_bytes;
             MPI_Request payload = MPI_REQUEST_NULL;
-            check("MPI_Irecv", PMPI_Irecv(memory, static_cast<int>(what.bytes), MPI_BYTE, source, what.tag,
+            check("MPI_Irecv", PMPI_Irecv(memory, static_cast<int>(before_last), MPI_BYTE, source, what.tag,
                                           m_payloads->communicator(), &payload));
             complete(payload);
-            std::atomic_thread_fence(std::memory_order_release);
+            store_once(memory + before_last, &what.operand, last_bytes);
         }
         break;
     case kind::read: reply(memory, what.bytes); break;

@@ -24,7 +24,7 @@ set_tests_properties(oshmem.sanitized_program PROPERTIES LABELS system TIMEOUT 3
 # Where PEs, or pairs of them, are on nodes of their own.
 add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
 target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-foreach(program ring boundaries every_call fair private_memory)
+foreach(program ring boundaries every_call fair private_memory words_once)
   foreach(nodes 2.1 4.1 4.2)
     string(REPLACE "." ";" pes ${nodes})
     list(POP_BACK pes on_node)
@@ -35,6 +35,13 @@ foreach(program ring boundaries every_call fair private_memory)
       ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>;PROCESSES_PER_NODE=${on_node}")
   endforeach()
 endforeach()
+add_library(early_receives MODULE oshmem/early_receives.c)
+target_link_libraries(early_receives PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+target_include_directories(early_receives PRIVATE ${MPI_C_INCLUDE_DIRS})
+add_test(NAME oshmem.words_once.early_receives COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/words_once.c 2)
+set_tests_properties(oshmem.words_once.early_receives PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+  ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>:$<TARGET_FILE:early_receives>;PROCESSES_PER_NODE=1")
 # Device memory that is the host's; that others reach over a link, or not at all.
 foreach(runtime ${runtimes})
   foreach(pes 1 2 4)
