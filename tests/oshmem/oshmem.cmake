@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c after_exit.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c private_memory.c profiled.c threads_of_teams.c words_once.c complex_sums.cpp)
+foreach(program ring.c after_exit.c alltoalls.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c private_memory.c profiled.c team_shared.c threads_of_teams.c words_once.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
@@ -24,7 +24,7 @@ set_tests_properties(oshmem.sanitized_program PROPERTIES LABELS system TIMEOUT 3
 # Where PEs, or pairs of them, are on nodes of their own.
 add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
 target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-foreach(program ring boundaries every_call fair private_memory words_once)
+foreach(program ring alltoalls boundaries every_call fair private_memory team_shared words_once)
   foreach(nodes 2.1 4.1 4.2)
     string(REPLACE "." ";" pes ${nodes})
     list(POP_BACK pes on_node)
@@ -57,6 +57,17 @@ foreach(runtime ${runtimes})
       ENVIRONMENT PRELOADED=$<TARGET_FILE:pretend_discrete>)
   endforeach()
 endforeach()
+# Where PEs, or pairs of them, are on nodes of their own.
+foreach(nodes 2.1 4.2)
+  string(REPLACE "." ";" pes ${nodes})
+  list(POP_BACK pes on_node)
+  set(test oshmem.device_memory.nodes.pocl.${nodes})
+  add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE}
+    ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/device_memory.c ${pes} pocl)
+  set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS ${pes} SKIP_RETURN_CODE 77
+    ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>;PROCESSES_PER_NODE=${on_node}")
+endforeach()
 # Device memory where the program has a heap of libcauseway's already.
 add_executable(oshmem_foreign_heap oshmem/programs/foreign_heap.c)
 target_include_directories(oshmem_foreign_heap PRIVATE ${PROJECT_SOURCE_DIR}/include/causeway/oshmem)
@@ -66,6 +77,24 @@ foreach(runtime ${runtimes})
     ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:oshmem_foreign_heap> ${runtime})
   set_tests_properties(oshmem.foreign_heap.${runtime} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77)
 endforeach()
+# The paper's listings: on the host, and with their directives.
+foreach(pes 1 2)
+  add_test(NAME oshmem.listings.host.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/listings.c ${pes})
+  set_tests_properties(oshmem.listings.host.${pes} PROPERTIES LABELS system TIMEOUT 120 PROCESSORS ${pes} ENVIRONMENT FLAGS=-Wno-unknown-pragmas)
+endforeach()
+if(TARGET causeway_cc)
+  foreach(runtime ${runtimes})
+    set(test oshmem.listings.device.${runtime})
+    add_test(NAME ${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc
+      ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/listings.c 2 ${runtime})
+    set_tests_properties(${test} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2 SKIP_RETURN_CODE 77
+      ENVIRONMENT "CAUSEWAY_OSHCC_COMPILER=$<TARGET_FILE:causeway_cc>;FLAGS=-Wno-missing-field-initializers")
+  endforeach()
+endif()
+add_test(NAME oshmem.oshrun COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/oshrun.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/exit_status.c)
+set_tests_properties(oshmem.oshrun PROPERTIES LABELS system TIMEOUT 600 PROCESSORS 2)
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
 set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180 PROCESSORS 2)
