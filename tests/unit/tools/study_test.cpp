@@ -24,11 +24,15 @@ namespace {
 /// Searches with a made-up cost; gives the best that was found.
 shape search(size_limits limits, const std::function<std::optional<double>(const shape&)>& cost, std::size_t& trials) {
     size_search looking(std::move(limits), {});
-    while (const auto size = looking.next()) looking.tell(*size, cost(*size));
+    std::vector<timed_size> timed;
+    while (const auto size = looking.next()) {
+        const auto found = cost(*size);
+        looking.tell(*size, found);
+        if (found) timed.emplace_back(*found, *size);
+    }
     trials = looking.trials();
     EXPECT_LE(trials, looking.most_trials());
-    const auto best = looking.best_few(1);
-    return best.empty() ? shape{} : best.front();
+    return timed.empty() ? shape{} : std::min_element(timed.begin(), timed.end())->second;
 }
 
 double cost_of(const shape& size, double best_items) {
@@ -115,16 +119,26 @@ TEST(study_size_search, sizes_that_fail_are_never_the_best) {
     EXPECT_TRUE(search({{256}, 256, {256}}, [](const shape&) { return std::nullopt; }, none).empty());
 }
 
-TEST(study_size_search, gives_the_best_few_in_order_for_a_second_look) {
-    size_search looking({{64}, 64, {64}}, {});
-    std::size_t told = 0;
-    while (const auto size = looking.next()) {
-        looking.tell(*size,
-                     size->front() == 4 ? std::nullopt : std::optional<double>(static_cast<double>(size->front())));
-        ++told;
-    }
-    EXPECT_EQ(looking.best_few(3), (std::vector<shape>{{1}, {2}, {8}}));
-    EXPECT_EQ(looking.best_few(100).size(), told - 1);
+TEST(study_size_search, gives_a_size_another_chance_whose_one_run_other_work_made_longer) {
+    std::vector<timed_size> looked;
+    for (std::size_t size = 1; size <= 12; ++size)
+        looked.emplace_back(size == 7 ? 1.4 : 1 + 0.1 * static_cast<double>(size), shape{size});
+    std::vector<std::pair<std::size_t, unsigned>> asked;
+    const auto best = best_in_rounds(looked, [&](const std::vector<shape>& few, unsigned rounds) {
+        asked.emplace_back(few.size(), rounds);
+        std::vector<double> times;
+        for (const auto& each : few) times.push_back(each == shape{7} ? 0.9 : 2.);
+        return std::optional(times);
+    });
+    EXPECT_EQ(best, shape{7});
+    EXPECT_EQ(asked, (std::vector<std::pair<std::size_t, unsigned>>{{8, 2}, {4, 3}, {2, 4}}));
+}
+
+TEST(study_size_search, takes_the_best_of_one_run_where_there_is_no_time_for_more) {
+    const auto never = [](const std::vector<shape>&, unsigned) -> std::optional<std::vector<double>> { return {}; };
+    EXPECT_EQ(best_in_rounds({{2, {1}}, {1, {8}}, {3, {4}}}, never), shape{8});
+    EXPECT_EQ(best_in_rounds({{2, {1}}}, never), shape{1});
+    EXPECT_FALSE(best_in_rounds({}, never));
 }
 
 TEST(study_size_search, a_prime_has_two_sizes) {

@@ -237,7 +237,7 @@ class laboratory {
             if (!size) break;
             search.tell(*size, measure(*size));
         }
-        const auto best = best_of(search.best_few(4));
+        const auto best = best_of(trials);
         told["sizes_seconds"] = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         if (best && m_settings.exhaustive && !is_over()) compare_with_exhaustive(told, *best);
         told["sizes"] = trials;
@@ -250,40 +250,52 @@ class laboratory {
 
     static double shortest(const std::vector<double>& of) { return *std::min_element(of.begin(), of.end()); }
 
-    /// Of sizes that were looked at shortly: all once more, in turn.
-    std::optional<shape> best_of(const std::vector<shape>& few) {
-        if (few.size() < 2 || is_over()) return few.empty() ? std::nullopt : std::optional(few.front());
+    /// Of sizes that were looked at shortly: the best few once more, in turn.
+    std::optional<shape> best_of(const json& trials) {
+        std::vector<timed_size> all;
+        for (const auto& each : trials) all.emplace_back(each.at("relative"), each.at("local").get<shape>());
+        if (is_long()) return best_in_rounds(all, [&](const auto& few, unsigned rounds) { return again(few, rounds); });
+        std::sort(all.begin(), all.end());
+        if (all.size() > 4) all.resize(4);
+        if (all.size() < 2 || is_over()) return all.empty() ? std::nullopt : std::optional(all.front().second);
+        json requests = json::array();
+        for (const auto& [relative, size] : all) requests.push_back({{"local", size}});
+        const auto answer = m_process.ask({{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", 1}},
+                                          longest_request());
+        if (!answer.contains("times")) return all.front().second;
+        for (std::size_t i = 0; i < all.size(); ++i)
+            all[i].first = summarize(answer.at("times")[i].at("whole").get<std::vector<double>>()).median;
+        return std::min_element(all.begin(), all.end())->second;
+    }
+
+    /// Of a long launch, in its units: as long as that takes a quarter of the time left.
+    std::optional<std::vector<double>> again(const std::vector<shape>& few, unsigned rounds) {
+        const auto lasts = static_cast<double>(few.size() * rounds) * launch_seconds();
+        if (is_over() || lasts > m_settings.until.left() / 4) return {};
         json requests = json::array();
         for (const auto& each : few) requests.push_back({{"local", each}});
-        // One run of a long launch says little while other work shares the machine.
-        const auto answer = m_process.ask(
-            {{"time", requests}, {"rounds", 40}, {"seconds", 0.5}, {"least", is_long() ? 2 : 1}}, longest_request());
-        if (!answer.contains("times")) return few.front();
-        std::vector<double> typical;
-        for (const auto& each : answer.at("times")) {
-            const auto times = each.at("whole").get<std::vector<double>>();
-            typical.push_back(is_long() ? shortest(times) : summarize(times).median);
-        }
-        return few[static_cast<std::size_t>(std::min_element(typical.begin(), typical.end()) - typical.begin())];
+        const json request{
+            {"time", requests}, {"rounds", rounds - 1}, {"seconds", 0}, {"least", rounds - 1}, {"all_count", true}};
+        const auto answer = m_process.ask(request, longest_request());
+        if (!answer.contains("times")) return {};
+        std::vector<double> found;
+        for (const auto& each : answer.at("times")) found.push_back(shortest(each.at("whole")) / launch_seconds());
+        return found;
     }
 
     /// How near the search came: what it found, and the best few of all, in turn.
     void compare_with_exhaustive(json& told, const shape& found) {
-        std::vector<std::pair<double, shape>> all;
-        for (const auto& each : told.at("exhaustive"))
-            all.emplace_back(each.at("relative").get<double>(), each.at("local").get<shape>());
-        std::sort(all.begin(), all.end());
-        std::vector<shape> few;
-        for (const auto& [relative, size] : all)
-            if (few.size() < 5) few.push_back(size);
-        const auto best = best_of(few);
+        const auto best = best_of(told.at("exhaustive"));
         if (!best) return;
         told["best_of_all"] = *best;
         told["found"] = found;
-        if (*best == found)
+        const auto least = is_long() ? std::clamp(static_cast<unsigned>(8 / launch_seconds()), 5U, 20U) : 9U;
+        if (*best == found) {
             told["found_of_best"] = 1.;
-        else if (const auto times = time({{"local", *best}}, {{"local", found}}, 60, 2, 9))
-            told["found_of_best"] = compare(times->first, times->second).speedup;
+        } else if (const auto times = time({{"local", *best}}, {{"local", found}}, 60, 2, least)) {
+            told["found_of_best"] = is_long() ? shortest(times->first) / shortest(times->second)
+                                              : compare(times->first, times->second).speedup;
+        }
     }
 
     /// The options of the program's build, for a shell.

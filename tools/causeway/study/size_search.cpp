@@ -137,15 +137,19 @@ std::optional<shape> size_search::next() {
 
 void size_search::tell(const shape& size, std::optional<double> seconds) { m_tried[size] = seconds; }
 
-std::vector<shape> size_search::best_few(std::size_t most) const {
-    std::vector<std::pair<double, shape>> timed;
-    for (const auto& [size, seconds] : m_tried)
-        if (seconds) timed.emplace_back(*seconds, size);
-    std::sort(timed.begin(), timed.end());
-    std::vector<shape> few;
-    for (auto& [seconds, size] : timed)
-        if (few.size() < most) few.push_back(std::move(size));
-    return few;
+std::optional<shape> best_in_rounds(std::vector<timed_size> sizes, const runs_in_turn& again) {
+    std::sort(sizes.begin(), sizes.end());
+    for (const auto& [most, rounds] : {std::pair{8U, 2U}, std::pair{4U, 3U}, std::pair{2U, 4U}}) {
+        if (sizes.size() > most) sizes.resize(most);
+        if (sizes.size() < 2) break;
+        std::vector<shape> few;
+        for (const auto& [seconds, size] : sizes) few.push_back(size);
+        const auto times = again(few, rounds);
+        if (!times) continue; // fewer may still have the time
+        for (std::size_t i = 0; i < sizes.size(); ++i) sizes[i].first = std::min(sizes[i].first, times->at(i));
+        std::sort(sizes.begin(), sizes.end());
+    }
+    return sizes.empty() ? std::nullopt : std::optional(sizes.front().second);
 }
 
 } // namespace study

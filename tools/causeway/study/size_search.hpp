@@ -3,9 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 namespace study {
@@ -32,8 +34,6 @@ class size_search {
     /// Reports the time of a tried size; none if it failed or gave wrong results.
     void tell(const shape& size, std::optional<double> seconds);
 
-    /// Those with the shortest times, the best first.
-    [[nodiscard]] std::vector<shape> best_few(std::size_t most) const;
     [[nodiscard]] std::size_t trials() const { return m_tried.size(); }
     [[nodiscard]] std::size_t possible() const { return m_possible; }
     /// A twentieth of what is possible, or 12.
@@ -53,5 +53,15 @@ class size_search {
     std::map<shape, std::optional<double>> m_tried;
     std::set<shape> m_stepped_from;
 };
+
+/// A size and the shortest of its times.
+using timed_size = std::pair<double, shape>;
+
+/// Runs these sizes in turn, `rounds` times. Gives the shortest time of each, or none if there is no time for that.
+using runs_in_turn = std::function<std::optional<std::vector<double>>(const std::vector<shape>&, unsigned rounds)>;
+
+/// The best of sizes that ran once each. One run says little while other work shares the machine, which only makes it
+/// longer: fewer and fewer run again, and the shortest run of each counts. None if there are none.
+[[nodiscard]] std::optional<shape> best_in_rounds(std::vector<timed_size> sizes, const runs_in_turn& again);
 
 } // namespace study

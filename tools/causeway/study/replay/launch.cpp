@@ -567,7 +567,7 @@ json launch::adopt() {
     return {{"adopted", true}};
 }
 
-json launch::time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds) {
+json launch::time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds, bool all_count) {
     std::map<std::string, memory_set> sets;
     json told = json::array();
     for (const auto& each : all) {
@@ -578,14 +578,14 @@ json launch::time(const std::vector<variant>& all, unsigned least, unsigned most
         restore(found->second, true);
     }
     const auto begin = now();
-    // The first round warms up what each of them needs, and counts only if it is the only one.
+    // The first round warms up what each of them needs, and counts only if it is the only one or all do.
     for (unsigned round = 0; round <= most && (round <= least || now() - begin < seconds); ++round)
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& set = sets.at(all[i].memory_key());
             auto* const kernel = kernel_of(all[i]);
             set_arguments(kernel, set.memory);
             const auto lasted = run(kernel, set, all[i]);
-            if (round == 1) told[i] = {{"whole", json::array()}, {"event", json::array()}};
+            if (round == 1 && !all_count) told[i] = {{"whole", json::array()}, {"event", json::array()}};
             told[i]["whole"].push_back(lasted.whole);
             told[i]["event"].push_back(lasted.by_event);
         }

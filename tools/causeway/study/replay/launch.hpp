@@ -82,7 +82,8 @@ class launch {
     /// Reads the reference that another process wrote there.
     [[nodiscard]] nlohmann::json adopt();
     /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
-    [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds);
+    [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds,
+                                      bool all_count);
 
   private:
     struct memory_set {

@@ -30,7 +30,8 @@ json answer(replay::launch& launch, const json& request) {
     if (request.contains("adopt")) return launch.adopt();
     std::vector<replay::variant> all;
     for (const auto& each : request.at("time")) all.push_back(replay::variant::from(each, recorded));
-    return {{"times", launch.time(all, request.value("least", 3U), request.at("rounds"), request.at("seconds"))}};
+    return {{"times", launch.time(all, request.value("least", 3U), request.at("rounds"), request.at("seconds"),
+                                  request.value("all_count", false))}};
 }
 
 /// Standard output as it was found. Standard output itself becomes /dev/null, for what kernels print.
