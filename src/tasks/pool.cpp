@@ -396,6 +396,11 @@ void pool::wake_everyone() {
     for (auto& group : m_groups) group->bell.ring_all();
 }
 
+void pool::wake_everyone_at_end() {
+    real_atomics::fence(); // who is absent is known before the pool is found to go on
+    if (m_stopping.load(std::memory_order_relaxed)) wake_everyone();
+}
+
 void pool::wake_any() {
     real_atomics::fence(); // the thread that wants a slot is known before anyone is found asleep
     if (m_asleep.load(std::memory_order_relaxed) == 0) return;
@@ -408,7 +413,9 @@ void pool::wake_any() {
 
 void pool::end_sleep(const void* group, std::uint64_t sleepers) {
     if ((sleepers & task_group::sleeps_at_its_slot) != 0) wake_everyone();
-    if ((sleepers & task_group::sleeps_without_slot) != 0 && m_slots.over(group)) wake_any();
+    if ((sleepers & task_group::sleeps_without_slot) == 0) return;
+    if (m_slots.over(group)) wake_any();
+    wake_everyone_at_end();
 }
 
 void pool::occupy(worker* slot) {
@@ -423,6 +430,7 @@ void pool::leave(thread& self) {
     auto& slot = *std::exchange(t_state.here, nullptr);
     m_slots.leave(&slot, self);
     tell_of_leaving(slot);
+    wake_everyone_at_end();
 }
 
 void pool::tell_of_leaving(const worker& slot) {
@@ -440,7 +448,7 @@ void pool::work(thread& self) {
             if (auto* const other = m_slots.take_ready()) {
                 t_state.here = nullptr;
                 m_slots.give(&here, nullptr, self, *other);
-                if (m_stopping.load(std::memory_order_relaxed)) wake_everyone();
+                wake_everyone_at_end();
                 if (!m_slots.add_spare(self)) return;
                 continue;
             }
@@ -454,7 +462,7 @@ void pool::work(thread& self) {
         if (m_slots.leave_surplus(&here, self)) {
             t_state.here = nullptr;
             tell_of_leaving(here);
-            if (m_stopping.load(std::memory_order_relaxed)) wake_everyone(); // the last of those that were waited for?
+            wake_everyone_at_end();
             if (!m_slots.add_spare(self)) return;
             continue;
         }

@@ -110,6 +110,8 @@ class pool {
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
     void wake_everyone();
+    /// Call where a thread may have been the last one absent: the others sleep until is_over(), if the pool stops.
+    void wake_everyone_at_end();
     /// Wakes one holder of a slot, for a thread that wants one.
     void wake_any();
     /// Wakes the `sleepers` that the last task of `group` has found. The group may be gone.

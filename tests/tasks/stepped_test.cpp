@@ -383,6 +383,106 @@ TEST(stepped, a_thread_that_gave_its_slot_away_gets_one_when_its_group_is_over) 
         << "run " << model.runs;
 }
 
+/// The end of a pool of two slots, beside a thread of another pool that still waits here: its task is one of those
+/// that run. As pool::work(), pool::visit() and pool::~pool() do it.
+struct end_scene {
+    using slot = slots_scene::slot;
+    using exchange = slots_scene::exchange;
+    /// What may have been the last absence to end; who sleeps is told of it.
+    enum site : unsigned { of_given = 1, of_surplus = 2, of_leaving = 4, of_group = 8, everywhere = 15 };
+    explicit end_scene(unsigned told) : rings(told) { all.begin(&slots[1], nullptr); }
+    [[nodiscard]] bool is_over() { return stopping.load() && all.nobody_is_absent(); }
+    void tell(site where) {
+        if (stopping.load() && (rings & where) != 0) bell.ring_all();
+    }
+    void end(const void* group) {
+        if (all.over(group) && bell.has_sleepers()) bell.ring();
+        tell(of_group);
+    }
+    /// A thread of the pool. `ends`, if any, is over with what it first runs.
+    void work(exchange::thread& self, slot* here, const void* ends = nullptr) {
+        for (;;) {
+            if (!here) here = all.sleep(self);
+            if (!here) return;
+            if (self.first) {
+                self.first = nullptr;
+                if (ends) end(ends);
+            }
+            if (auto* const other = all.take_ready()) {
+                all.give(std::exchange(here, nullptr), nullptr, self, *other);
+                tell(of_given);
+                if (!all.add_spare(self)) return;
+                continue;
+            }
+            if (is_over()) return;
+            if (all.leave_surplus(here, self)) {
+                here = nullptr;
+                tell(of_surplus);
+                if (!all.add_spare(self)) return;
+                continue;
+            }
+            const auto key = bell.register_sleeper();
+            if (!is_over() && !all.has_ready()) bell.sleep(key);
+        }
+    }
+    /// A thread of another pool takes the free slot, if no other has, and lends it to a thread with a task.
+    void visit(exchange::thread& self) {
+        auto* here = all.take_free();
+        (void)all.block(self, &visited, true, false);
+        all.give(here, &first, self, borrower);
+        if ((here = all.sleep(self))) {
+            all.leave(here, self);
+            tell(of_leaving);
+        }
+    }
+    void stop() {
+        stopping.store(true);
+        bell.ring_all();
+        all.stop();
+    }
+    const unsigned rings;
+    exchange all{2, 1};
+    std::array<slot, 2> slots;
+    exchange::thread holder{false}, borrower{false}, waiter{false}, visitor{true};
+    stepped::atomic<bool> stopping;
+    doorbell<stepped::atomics> bell;
+    element first;
+    const int visited = 0, waited_for = 0;
+};
+
+TEST(stepped, all_threads_of_a_pool_that_stops_end) {
+    std::unique_ptr<end_scene> scene;
+    // A thread waits in its task for a group. Whether that is over or not, it gets a slot that others have no use for.
+    const auto of = [&](unsigned rings, bool is_over) {
+        return [&scene, rings, is_over] {
+            scene = std::make_unique<end_scene>(rings);
+            auto& its = *scene;
+            (void)its.all.block(its.waiter, &its.waited_for, true, true);
+            return std::vector<scheduler::body>{
+                [&its] { its.work(its.holder, its.slots.data()); },
+                [&its] { its.work(its.borrower, nullptr, &its.visited); },
+                [&its] { its.work(its.waiter, nullptr); },
+                [&its] { its.visit(its.visitor); },
+                [&its] { its.stop(); },
+                [&its, is_over] {
+                    if (is_over) its.end(&its.waited_for);
+                },
+            };
+        };
+    };
+    scheduler model;
+    const auto ends = [] { return true; };
+    for (const bool is_over : {false, true})
+        EXPECT_TRUE(model.random_orders(orders(0.1), of(end_scene::everywhere, is_over), ends)) << "run " << model.runs;
+    // Each of these sets once was all that there was, or leaves one out that nothing makes up for.
+    for (const unsigned told :
+         {0u, 0u + end_scene::of_given, end_scene::of_given | end_scene::of_surplus,
+          end_scene::everywhere & ~end_scene::of_leaving, end_scene::everywhere & ~end_scene::of_group})
+        EXPECT_FALSE(model.random_orders(orders(0.1), of(told, false), ends) &&
+                     model.random_orders(orders(0.1), of(told, true), ends))
+            << "nobody misses a ring beyond " << told;
+}
+
 TEST(stepped, the_model_finds_a_lost_wake_up) {
     // The same without a second look after the registration: the test above can fail.
     std::unique_ptr<sleep_scene> scene;
