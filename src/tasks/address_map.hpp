@@ -59,6 +59,7 @@ class address_map {
             m_unit.store(now.unit, std::memory_order_release);
             m_nodes.store(now.nodes, std::memory_order_release);
             m_node.store(now.node, std::memory_order_release);
+            m_turns.store(now.turns, std::memory_order_release);
             m_how.store(now.how, std::memory_order_release);
             m_version.store(version + 2, std::memory_order_release);
         }
@@ -70,6 +71,7 @@ class address_map {
             now.unit = m_unit.load(std::memory_order_acquire);
             now.nodes = m_nodes.load(std::memory_order_acquire);
             now.node = m_node.load(std::memory_order_acquire);
+            now.turns = m_turns.load(std::memory_order_acquire);
             now.how = m_how.load(std::memory_order_acquire);
             return version % 2 == 0 && m_version.load(std::memory_order_relaxed) == version;
         }
@@ -80,6 +82,7 @@ class address_map {
         std::atomic<distribution> m_how{distribution::standard};
         std::atomic<std::uintptr_t> m_begin{0};
         std::atomic<std::uint64_t> m_bytes{0}, m_unit{0};
+        std::atomic<const unsigned*> m_turns{nullptr};
     };
     static constexpr std::size_t block_entries = 1024, most_blocks = 1u << 16;
     using block = std::array<guarded_extent, block_entries>;

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <bit>
 #include <iterator>
 #include <new>
 #include <string>
@@ -22,15 +23,34 @@ constexpr std::uint64_t huge_page = 2u << 20;
 
 std::uint64_t rounded_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 
-/// Address space alone: nothing is there until it is touched. Limits of address space get a smaller range.
+/// Address space alone: nothing is there until it is touched. Limits of address space get a smaller range. `begin` is
+/// the first address wanted, and gets the one that was had.
 std::uint64_t reserve(std::uintptr_t& begin) {
-    for (std::uint64_t bytes = 1ull << 40; bytes >= 1ull << 30; bytes /= 4) {
-        void* const range = ::mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-        if (range == MAP_FAILED) continue;
-        begin = reinterpret_cast<std::uintptr_t>(range);
-        return bytes;
+    constexpr std::uintptr_t step = 1ull << 40, low_end = 16 * step;
+    const auto take = [&](std::uintptr_t wanted, std::uint64_t bytes) {
+        void* const range = ::mmap(reinterpret_cast<void*>(wanted), bytes, PROT_NONE,
+                                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+        if (range == MAP_FAILED) return false;
+        const auto got = reinterpret_cast<std::uintptr_t>(range);
+        const bool taken = wanted == 0 || got == wanted;
+        if (taken)
+            begin = got;
+        else
+            ::munmap(range, bytes);
+        return taken;
+    };
+    for (std::uint64_t bytes = step; bytes >= 1ull << 30; bytes /= 4) {
+        for (auto wanted = begin; wanted < low_end; wanted += step)
+            if (take(wanted, bytes)) return bytes;
+        if (take(0, bytes)) return bytes;
     }
     throw std::bad_alloc();
+}
+
+/// Whether each version of Linux interleaves by turns that count from address 0. Those before 6.7 take the low 32 bits
+/// of a page's number.
+bool is_interleaved_by_address(std::uintptr_t end, std::uint64_t page, std::size_t nodes) {
+    return std::has_single_bit(nodes) || (end - 1) / page < 1ull << 32;
 }
 
 class machine_binder final : public page_binder {
@@ -64,11 +84,14 @@ std::unique_ptr<page_binder> system_binder(const topology::machine& here) {
     return std::make_unique<machine_binder>(here);
 }
 
-arena::arena(const topology::machine& here, std::unique_ptr<page_binder> binder)
-    : m_machine(here), m_binder(std::move(binder)), m_begin(0), m_bytes(reserve(m_begin)),
+arena::arena(const topology::machine& here, std::unique_ptr<page_binder> binder, std::uintptr_t wanted)
+    : m_machine(here), m_binder(std::move(binder)), m_begin(wanted), m_bytes(reserve(m_begin)),
       m_map(m_begin, m_bytes, here.page_bytes) {
     for (unsigned node = 0; node < here.nodes.size(); ++node)
         if (!here.nodes[node].cores.empty()) m_nodes.push_back(node);
+    m_turns = m_nodes;
+    std::ranges::sort(m_turns, {}, [&](unsigned node) { return here.nodes[node].os_index; });
+    m_interleaves = is_interleaved_by_address(m_begin + m_bytes, here.page_bytes, m_turns.size());
     add_hole(m_begin, m_bytes);
 }
 
@@ -90,18 +113,11 @@ void* arena::allocate(const allocation_request& request) {
     made.node = made.how == distribution::coarse
                     ? m_nodes[m_next_node.fetch_add(1, std::memory_order_relaxed) % m_nodes.size()]
                     : m_binder->current_node();
-    // Nodes of a layout are positions in the machine; where some have no cores, those with cores are named one by one.
-    if ((made.how == distribution::fine || made.how == distribution::plugin) &&
-        m_nodes.size() != m_machine.nodes.size()) {
-        made.place = [nodes = m_nodes, inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
-            return nodes[inner ? inner(which, all, count) % count : which % count];
+    made.turns = m_turns.data();
+    if (made.how == distribution::plugin)
+        made.place = [this, inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
+            return m_nodes[inner(which, all, count) % count];
         };
-        made.how = distribution::plugin;
-    } else if (made.how == distribution::plugin) {
-        made.place = [inner = request.place](std::uint64_t which, std::uint64_t all, unsigned count) {
-            return inner(which, all, count) % count;
-        };
-    }
     made.begin = take_addresses(made.bytes, made.how == distribution::fine || unit >= huge_page ? unit : page);
     void* const memory = reinterpret_cast<void*>(made.begin);
     if (::mprotect(memory, made.bytes, PROT_READ | PROT_WRITE) != 0) {
@@ -127,7 +143,7 @@ bool arena::bind(const layout& made, distribution asked) {
     if (made.how == distribution::coarse || (made.how == distribution::local && asked == distribution::local))
         return m_binder->bind(memory, made.bytes, made.node);
     if (made.how == distribution::local) return true;
-    if (made.how == distribution::fine && made.unit == m_machine.page_bytes)
+    if (made.how == distribution::fine && made.unit == m_machine.page_bytes && m_interleaves)
         return m_binder->interleave(memory, made.bytes);
     bool bound = true;
     for (auto from = made.begin; bound && from < made.begin + made.bytes; from += made.unit)

@@ -30,7 +30,8 @@ class page_binder {
   public:
     virtual ~page_binder() = default;
     virtual bool bind(void* address, std::size_t bytes, unsigned node) = 0;
-    /// Interleaves single pages over all nodes, in the order of layout::node_of(). False if refused.
+    /// Interleaves single pages over all nodes with cores: by the number of the page, in the order of the system's
+    /// numbers of nodes. False if refused.
     virtual bool interleave(void* address, std::size_t bytes) = 0;
     /// The node of the calling thread.
     virtual unsigned current_node() = 0;
@@ -42,7 +43,9 @@ class page_binder {
 /// Any thread may call. Nodes without cores get no pages.
 class arena {
   public:
-    arena(const topology::machine& here, std::unique_ptr<page_binder> binder);
+    /// Its range begins at `wanted` or up to 16 TiB, if addresses are free there: wherever pages of several nodes can
+    /// be interleaved in one mapping. By default it begins where programs and other libraries have nothing.
+    arena(const topology::machine& here, std::unique_ptr<page_binder> binder, std::uintptr_t wanted = 4ull << 40);
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
     ~arena();
@@ -71,6 +74,8 @@ class arena {
     const topology::machine& m_machine;
     std::unique_ptr<page_binder> m_binder;
     std::vector<unsigned> m_nodes; ///< that have cores
+    std::vector<unsigned> m_turns; ///< the same, in the order in which the system interleaves
+    bool m_interleaves = false; ///< it does so in the range
     std::uintptr_t m_begin;
     std::uint64_t m_bytes;
     address_map m_map;

@@ -21,11 +21,11 @@ void extent::count(std::uintptr_t from, std::uint64_t size, std::uint64_t* count
     }
     // Whole rounds give each node the same; what is left is less than one round.
     const auto end = from + size, round = unit * nodes, rounds = size / round;
-    for (unsigned each = 0; rounds != 0 && each < nodes; ++each) counts[each] += rounds * unit;
+    for (unsigned each = 0; rounds != 0 && each < nodes; ++each) counts[turns[each]] += rounds * unit;
     from += rounds * round;
     while (from < end) {
         const auto next = std::min<std::uintptr_t>(end, (from / unit + 1) * unit);
-        counts[from / unit % nodes] += next - from;
+        counts[turn_of(from)] += next - from;
         from = next;
     }
 }

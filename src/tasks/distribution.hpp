@@ -32,7 +32,10 @@ struct extent {
     distribution how = distribution::standard;
     unsigned nodes = 1; ///< nodes that it is spread over
     unsigned node = 0;  ///< the node of all bytes (coarse, local)
+    const unsigned* turns = nullptr; ///< those nodes in their order (fine), owned by who made the layout
 
+    /// For `fine`: units count from address 0, as in the kernel's interleaving.
+    [[nodiscard]] unsigned turn_of(std::uintptr_t address) const { return turns[(address / unit) % nodes]; }
     /// Adds to counts[node] the bytes of [from, from + size) on each node; the range lies within. Not for plugins.
     void count(std::uintptr_t from, std::uint64_t size, std::uint64_t* counts) const;
 };
@@ -41,9 +44,8 @@ struct extent {
 struct layout : extent {
     unit_placement place; ///< for distribution::plugin
 
-    /// For `fine`, units count from address 0, as in the kernel's interleaving.
     [[nodiscard]] unsigned node_of(std::uintptr_t address) const {
-        if (how == distribution::fine) return static_cast<unsigned>((address / unit) % nodes);
+        if (how == distribution::fine) return turn_of(address);
         if (how == distribution::plugin) return place((address - begin) / unit, bytes / unit, nodes);
         return node;
     }

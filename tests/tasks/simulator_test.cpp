@@ -201,6 +201,20 @@ TEST(simulator, remote_bytes_are_those_of_other_nodes) {
     EXPECT_LE(local.remote_bytes, 0.5 * anywhere.remote_bytes);
 }
 
+TEST(simulator, fine_memory_lies_on_nodes_with_cores) {
+    auto model = free_machine("node:3 core:1 pu:1");
+    auto& machine = model.machine;
+    machine.cores.erase(machine.cores.begin());
+    for (unsigned node = 0; node < 3; ++node) machine.nodes[node].cores.clear();
+    for (unsigned core = 0; core < 2; ++core) machine.nodes[machine.cores[core].node].cores.push_back(core);
+    program what;
+    const auto begin = what.allocate(64 << 12, distribution::fine);
+    for (int each = 0; each < 2; ++each) what.tasks.emplace_back().regions = {{begin, 64 << 12, access::in, false}};
+    const auto both = simulate(what, model, *policy_named("central", machine, 0), {});
+    EXPECT_EQ(both.own_bytes, 64 << 12) << "half of it for each";
+    EXPECT_EQ(both.remote_bytes, 64 << 12);
+}
+
 TEST(simulator, says_so_where_tasks_can_never_run) {
     // Algorithm 2 spares short queues for ever; a vicinity of one tile that no worker sits at.
     auto model = model_of("tilepro64");

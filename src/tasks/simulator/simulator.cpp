@@ -163,6 +163,7 @@ class run {
                        ? (m_model.uniform_standard ? distribution::fine : distribution::local)
                        : what.how;
         made.nodes = static_cast<unsigned>(m_places.size());
+        made.turns = m_places.data();
         made.node = made.how == distribution::coarse ? m_places[m_next_place++ % m_places.size()] : toucher;
         m_map.add(made);
     }

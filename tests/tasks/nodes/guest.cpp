@@ -21,6 +21,7 @@
 #include <cstring>
 #include <exception>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -47,6 +48,12 @@ unsigned long huge_kilobytes() {
     unsigned long found = 0;
     for (std::string line; std::getline(file, line);) std::sscanf(line.c_str(), "AnonHugePages: %lu", &found);
     return found;
+}
+
+/// Of this process.
+std::ptrdiff_t mappings() {
+    std::ifstream file("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
 }
 
 enum class huge_pages { none, some, either };
@@ -82,6 +89,10 @@ void check_memory() {
         check_pages("fine", causeway_malloc(200 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 200 * 4096, 8);
     for (int round = 0; round < 10; ++round)
         check_pages("coarse", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    const auto before = mappings();
+    void* const fine = causeway_malloc(256 * 4096, CAUSEWAY_DISTRIBUTION_FINE);
+    check(mappings() <= before + 3, "mappings of fine pages: " + std::to_string(mappings() - before));
+    check_pages("fine in one mapping", fine, 256 * 4096, 8);
     // Large enough for huge pages, which have one node each.
     check_pages("fine where huge pages would fit", causeway_malloc(8 << 20, CAUSEWAY_DISTRIBUTION_FINE), 8 << 20, 8,
                 huge_pages::none);
