@@ -19,11 +19,19 @@ printf '#include <mpi.h>\n#include <shmemx.h>\n' >"$folder/extensions.c"
 grep -q "no extensions" "$folder/output" || { echo "FAILED: another message than that there are no extensions:"; cat "$folder/output"; exit 1; }
 failed=0
 timeout 60 "$3" none --ranks 2 --mpiexec "$4" -- "$folder/wrapped" mpi-shmem-shmem-mpi || failed=1
-for order in mpi-shmem-shmem-mpi mpi-shmem-mpi-shmem shmem-mpi-shmem-mpi shmem-mpi-mpi-shmem; do
-    timeout 60 "$3" none --ranks 2 --mpiexec "$4" -- "$folder/program" $order >"$folder/output" 2>&1
+# ORDER [LEVEL]
+expect_right() {
+    timeout 60 "$run_with" none --ranks 2 --mpiexec "$mpirun" -- "$folder/program" "$@" >"$folder/output" 2>&1
     status=$?
     [ $status -eq 0 ] && [ "$(grep -c '^right' "$folder/output")" = 2 ] ||
-        { echo "FAILED: $order: status $status"; cat "$folder/output"; failed=1; }
+        { echo "FAILED: $*: status $status"; cat "$folder/output"; failed=1; }
+}
+run_with=$3 mpirun=$4
+for order in mpi-shmem-shmem-mpi mpi-shmem-mpi-shmem shmem-mpi-shmem-mpi shmem-mpi-mpi-shmem; do expect_right $order; done
+# Any level that the program asks for is raised.
+for level in single funneled serialized multiple; do
+    expect_right mpi-shmem-shmem-mpi $level
+    expect_right shmem-mpi-mpi-shmem $level
 done
 # The variables that every implementation reads.
 SHMEM_VERSION=1 SHMEM_INFO=1 SHMEM_DEBUG=1 SHMEM_SYMMETRIC_SIZE=3M timeout 60 "$3" none --ranks 2 --mpiexec "$4" -- "$folder/program" >"$folder/output" 2>&1

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* MPI and OpenSHMEM in one program. Which is initialised first, and which ends first, the first argument says. */
+/* MPI and OpenSHMEM in one program. Which is initialised first, and which ends first, the first argument says; the
+ * second one how many threads MPI is asked for. */
 #include <mpi.h>
 #include <shmem.h>
 #include <stdio.h>
@@ -10,14 +11,17 @@ static long word;
 
 int main(int count, char** words) {
     const char* order = count > 1 ? words[1] : "mpi-shmem-shmem-mpi";
-    int provided = -1;
-    if (strncmp(order, "mpi-", 4) == 0) {
+    const char* const names[] = {"single", "funneled", "serialized", "multiple"};
+    const int levels[] = {MPI_THREAD_SINGLE, MPI_THREAD_FUNNELED, MPI_THREAD_SERIALIZED, MPI_THREAD_MULTIPLE};
+    int provided = -1, level = -1;
+    for (int i = 0; i < 4 && count > 2; i++)
+        if (strcmp(words[2], names[i]) == 0) level = levels[i];
+    if (strncmp(order, "shmem-", 6) == 0) shmem_init();
+    if (level >= 0)
+        MPI_Init_thread(&count, &words, level, &provided);
+    else
         MPI_Init(&count, &words);
-        shmem_init();
-    } else {
-        shmem_init();
-        MPI_Init_thread(&count, &words, MPI_THREAD_MULTIPLE, &provided);
-    }
+    if (strncmp(order, "mpi-", 4) == 0) shmem_init();
     int rank = -1, ranks = 0;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
@@ -26,7 +30,8 @@ int main(int count, char** words) {
     MPI_Barrier(MPI_COMM_WORLD);
     long sum = me == 0 ? word : 0;
     MPI_Bcast(&sum, 1, MPI_LONG, 0, MPI_COMM_WORLD);
-    int right = rank == me && ranks == all && sum == (long)all * (all + 1) / 2;
+    int right = rank == me && ranks == all && (level < 0 || provided == MPI_THREAD_MULTIPLE) &&
+                sum == (long)all * (all + 1) / 2;
     /* On nodes of their own, PEs do not see memory of one another. */
     const char* on_node = getenv("PROCESSES_PER_NODE");
     const int is_far = on_node != NULL && me / atoi(on_node) != (me + 1) % all / atoi(on_node);
