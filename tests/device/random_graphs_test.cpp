@@ -9,6 +9,7 @@
 
 #include <causeway/graph.hpp>
 
+#include <array>
 #include <cstring>
 
 using namespace support;
@@ -16,35 +17,45 @@ namespace described = causeway::graph;
 
 namespace {
 
-/// The function compute() of the interpreters in OpenCL C, with the node's sizes written out; one work item.
-std::string source_of(const described::description& graph, std::size_t node) {
-    std::vector<std::size_t> seen, given;
+/// What a kernel gets by value. It is no part of the source, so that a driver compiles a few kernels for all graphs.
+struct sizes {
+    cl_int salt = 0;
+    std::array<cl_int, 16> seen = {}, given = {};
+};
+
+sizes sizes_of(const described::description& graph, std::size_t node) {
+    sizes found{static_cast<cl_int>(node + 77)};
     for (const auto& edge : graph.edges()) {
-        if (edge.target == node) {
-            seen.resize(std::max(seen.size(), edge.target_position + 1));
-            seen[edge.target_position] = edge.window_bytes();
-        }
-        if (edge.source == node) {
-            given.resize(std::max(given.size(), edge.source_position + 1));
-            given[edge.source_position] = edge.produced_bytes;
-        }
+        if (edge.target == node) found.seen.at(edge.target_position) = static_cast<cl_int>(edge.window_bytes());
+        if (edge.source == node) found.given.at(edge.source_position) = static_cast<cl_int>(edge.produced_bytes);
     }
-    std::string arguments, body;
+    return found;
+}
+
+/// The function compute() of the interpreters in OpenCL C; one work item.
+std::string source_of(const described::description& graph, std::size_t node) {
+    std::size_t inputs = 0, outputs = 0;
+    for (const auto& edge : graph.edges()) {
+        if (edge.target == node) inputs = std::max(inputs, edge.target_position + 1);
+        if (edge.source == node) outputs = std::max(outputs, edge.source_position + 1);
+    }
+    std::string arguments = "struct sizes sizes", body;
     const auto name = [](const char* kind, std::size_t i) { return std::string(kind).append(std::to_string(i)); };
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-        arguments += (arguments.empty() ? "" : ", ") + ("global const uchar *" + name("in", i));
-        body += "    for (int i = 0; i < " + std::to_string(seen[i]) + "; ++i) value = scramble(value + " +
+    for (std::size_t i = 0; i < inputs; ++i) {
+        arguments += ", global const uchar *" + name("in", i);
+        body += "    for (int i = 0; i < sizes.seen[" + std::to_string(i) + "]; ++i) value = scramble(value + " +
                 name("in", i) + "[i] + 1);\n";
     }
-    for (std::size_t i = 0; i < given.size(); ++i) {
-        arguments += (arguments.empty() ? "" : ", ") + ("global uchar *" + name("out", i));
-        body += "    for (int i = 0; i < " + std::to_string(given[i]) + "; ++i) " + name("out", i) +
+    for (std::size_t i = 0; i < outputs; ++i) {
+        arguments += ", global uchar *" + name("out", i);
+        body += "    for (int i = 0; i < sizes.given[" + std::to_string(i) + "]; ++i) " + name("out", i) +
                 "[i] = (value = scramble(value + 3)) >> 23;\n";
     }
-    return "ulong scramble(ulong value) { value ^= value >> 31; value *= 0x9e3779b97f4a7c15UL; return value ^ (value "
+    return "struct sizes { int salt; int seen[16], given[16]; };\n"
+           "ulong scramble(ulong value) { value ^= value >> 31; value *= 0x9e3779b97f4a7c15UL; return value ^ (value "
            ">> 29); }\n"
            "kernel void node(" +
-           arguments + ")\n{\n    ulong value = scramble(" + std::to_string(node + 77) + ");\n" + body + "}\n";
+           arguments + ")\n{\n    ulong value = scramble(sizes.salt);\n" + body + "}\n";
 }
 
 /// Runs the described graph through the public interface; `devices` and `contexts` by place.
@@ -108,7 +119,7 @@ class device_graph {
             kernel.device = devices[node.where];
             kernel.work_dim = 1;
             kernel.global_size[0] = 1;
-            m_built.add_kernel(node.name, kernel);
+            m_built.add_kernel(node.name, kernel, sizes_of(m_graph, number));
             break;
         }
         case described::node_kind::function:
