@@ -231,7 +231,7 @@ def reductions(kind, every):
     for number, operation in enumerate(STEPS):
         if operation in "&|^" and kind not in INTEGERS:
             continue
-        levels = LEVELS if every else sorted({LEVELS[(number + len(kind)) % len(LEVELS)], LEVELS[(number * 3 + 5) % len(LEVELS)]})
+        levels = LEVELS if every else [LEVELS[(number * 3 + len(kind)) % len(LEVELS)]]
         for level in levels:
             name = f"f{number}_{LEVELS.index(level)}"
             text += (f"static void {name}(void) {{\n{kind} t = {5 if operation != '&&' else 1};\n"

@@ -20,7 +20,9 @@ foreach(page ${pages})
     # Pages that call make would build in the same folder at once.
     set_tests_properties(page.${page} PROPERTIES RESOURCE_LOCK build_folder)
     # Some measure: beside another test hundreds of transfers wait in one queue, of which PoCL 3.1 looks at all for each command.
-    set_tests_properties(page.${page} PROPERTIES PROCESSORS 2)
+    if(NOT page MATCHES "(cookbook|packages|platform|python|tasks)\\.md$")
+      set_tests_properties(page.${page} PROPERTIES PROCESSORS 2)
+    endif()
   endif()
 endforeach()
 causeway_test(page.runner LABEL docs RUNTIME none

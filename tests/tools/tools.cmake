@@ -14,9 +14,11 @@ function(tool_test_of file name)
     ${Python3_EXECUTABLE} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${file}_test.py ${tool_arguments} ${ARGN})
   set_tests_properties(tools.${name} PROPERTIES
     LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 300 ENVIRONMENT CAUSEWAY_TUNER=off)
-  # What is measured beside another test is measured long.
-  if(file MATCHES "perf|tune")
+  # What is measured beside another test is measured long. The others refuse, or ask for one repetition.
+  if(name MATCHES "^perf\\.(quick|few_lines|choice|own_memory|links|rounds)|^tune\\.(modes|devices|ranks|explained)")
     set_tests_properties(tools.${name} PROPERTIES RUN_SERIAL TRUE)
+  elseif(ARGN MATCHES "--ranks;2")
+    set_tests_properties(tools.${name} PROPERTIES PROCESSORS 2)
   endif()
 endfunction()
 
