@@ -47,6 +47,7 @@ class event_bridge {
     template <class Work> void spawn_after(task_group& group, std::span<const cl_event> events, Work&& work,
                                            std::span<const causeway_region> regions = {}) {
         auto one = std::make_unique<watched>();
+        one->events.reserve(events.size());
         for (const auto event : events) {
             if (const cl_int code = clRetainEvent(event); code != CL_SUCCESS)
                 throw std::invalid_argument("a task that waits for events: one of them is none (" +
@@ -76,6 +77,7 @@ class event_bridge {
         auto* const begins = group.spawn_held(
             [this, end, enqueue = std::forward<Enqueue>(enqueue)]() mutable {
                 auto one = std::make_unique<watched>();
+                one->events.reserve(1);
                 one->events.push_back(enqueue());
                 one->group = end->group;
                 one->status = end->status;

@@ -7,9 +7,30 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
+#include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <vector>
+
+namespace {
+
+thread_local long t_allocations_left = -1; ///< of this thread, before one fails; negative: none does
+
+} // namespace
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+void* operator new(std::size_t bytes) {
+    const bool fails = t_allocations_left >= 0 && t_allocations_left-- == 0;
+    void* const memory = fails ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
+    if (!memory) throw std::bad_alloc();
+    return memory;
+}
+// Not inlined: g++ would warn that what `new` gave is given to free().
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+#endif
 
 namespace {
 
@@ -100,6 +121,69 @@ TEST_F(device_scene, a_failed_event_fails_the_group) {
     EXPECT_FALSE(ran);
     clReleaseEvent(event);
 }
+
+#if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+cl_uint references(cl_event event) {
+    cl_uint count = 0;
+    clGetEventInfo(event, CL_EVENT_REFERENCE_COUNT, sizeof count, &count, nullptr);
+    return count;
+}
+
+TEST_F(device_scene, a_task_for_whose_events_there_is_no_memory_is_refused) {
+    cl_int code = CL_SUCCESS;
+    const cl_event event = clCreateUserEvent(context, &code);
+    ASSERT_EQ(code, CL_SUCCESS);
+    clSetUserEventStatus(event, CL_COMPLETE);
+    int refusals = 0;
+    for (bool refused = true; refused; refusals += refused) {
+        causeway::event_bridge bridge;
+        causeway::task_group group(pool);
+        std::atomic<bool> ran{false};
+        refused = false;
+        t_allocations_left = refusals;
+        try {
+            bridge.spawn_after(group, {&event, 1}, [&ran] { ran = true; });
+        } catch (const std::bad_alloc&) {
+            refused = true;
+        }
+        t_allocations_left = -1;
+        try {
+            group.wait();
+        } catch (const std::runtime_error&) {
+            EXPECT_TRUE(refused);
+        }
+        EXPECT_EQ(ran, !refused) << refusals;
+    }
+    EXPECT_GE(refusals, 4) << "what is watched, its status, its events, the list";
+    EXPECT_EQ(references(event), 1u);
+    clReleaseEvent(event);
+}
+
+TEST_F(device_scene, a_command_for_whose_event_there_is_no_memory_fails_and_is_released) {
+    cl_int code = CL_SUCCESS;
+    const cl_event event = clCreateUserEvent(context, &code);
+    ASSERT_EQ(code, CL_SUCCESS);
+    clSetUserEventStatus(event, CL_COMPLETE);
+    {
+        causeway::event_bridge bridge;
+        causeway::task_group group(pool);
+        const auto region = causeway::inout(values.data(), values.size());
+        const auto enqueue = [event] {
+            clRetainEvent(event); // the bridge releases it
+            t_allocations_left = 0;
+            return event;
+        };
+        std::atomic<bool> ran{false};
+        bridge.spawn_command(group, enqueue, {region});
+        group.spawn([&ran] { ran = true; }, {region});
+        EXPECT_THROW(group.wait(), std::bad_alloc);
+        t_allocations_left = -1;
+        EXPECT_FALSE(ran);
+    }
+    EXPECT_EQ(references(event), 1u);
+    clReleaseEvent(event);
+}
+#endif
 
 TEST_F(device_scene, an_event_of_a_task_that_throws_or_is_cancelled_fails) {
     causeway::task_group group(pool);
