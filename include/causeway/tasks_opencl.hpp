@@ -67,13 +67,15 @@ class event_bridge {
 
     /// A command as a task. A worker calls `enqueue` once earlier tasks of the group whose regions overlap are over.
     /// `enqueue` returns the command's event, which this releases. Later tasks wait for the command's end. If it fails,
-    /// the group is cancelled, and its wait() throws with the event's status. Call from the one thread that spawns
-    /// tasks of these regions: a task that another thread spawns meanwhile may wait for `enqueue` alone.
+    /// the group is cancelled, and its wait() throws with the event's status. Several threads may call it at once. A
+    /// plain task that another thread spawns meanwhile, with overlapping regions, may wait for `enqueue` alone: the
+    /// program keeps such spawns apart.
     template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
                                                 std::span<const causeway_region> regions) {
         // Two tasks with the same regions, one behind the other: the first enqueues, the second is over with the
         // command.
         auto end = std::make_shared<command_end>(group);
+        std::unique_lock lock(m_spawn_mutex);
         auto* const begins = group.spawn_held(
             [this, end, enqueue = std::forward<Enqueue>(enqueue)]() mutable {
                 auto one = std::make_unique<watched>();
@@ -89,10 +91,12 @@ class event_bridge {
         try {
             end->held = group.spawn_held([status = end->status] { check(*status); }, regions);
         } catch (...) {
+            lock.unlock();
             group.cancel();
             group.let_go(begins);
             throw;
         }
+        lock.unlock();
         end.reset();
         group.let_go(begins);
     }
@@ -243,6 +247,7 @@ class event_bridge {
         }
     }
 
+    std::mutex m_spawn_mutex; // held while a command's two tasks are spawned, so that no other command's come between
     std::mutex m_mutex; // guards m_watched, m_ends
     std::condition_variable m_changed;
     std::vector<std::unique_ptr<watched>> m_watched;

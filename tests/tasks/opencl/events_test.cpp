@@ -12,16 +12,19 @@
 #include <new>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
 
 thread_local long t_allocations_left = -1; ///< of this thread, before one fails; negative: none does
+thread_local bool t_yields = false;        ///< at each allocation, so that threads take turns there
 
 } // namespace
 
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
 void* operator new(std::size_t bytes) {
+    if (t_yields) std::this_thread::yield();
     const bool fails = t_allocations_left >= 0 && t_allocations_left-- == 0;
     void* const memory = fails ? nullptr : std::malloc(bytes == 0 ? 1 : bytes);
     if (!memory) throw std::bad_alloc();
@@ -184,6 +187,38 @@ TEST_F(device_scene, a_command_for_whose_event_there_is_no_memory_fails_and_is_r
     clReleaseEvent(event);
 }
 #endif
+
+TEST_F(device_scene, commands_of_several_threads_follow_one_another) {
+    constexpr int threads = 3, commands = 300;
+    causeway::event_bridge bridge;
+    causeway::task_group group(pool);
+    const auto region = causeway::inout(values.data(), values.size());
+    cl_event before = nullptr; // of the last command, kept for the next one to look at
+    int running = 0, enqueued = 0;
+    const auto enqueue = [&] {
+        cl_int status = CL_COMPLETE;
+        if (before) clGetEventInfo(before, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, nullptr);
+        running += status != CL_COMPLETE;
+        ++enqueued;
+        if (before) clReleaseEvent(before);
+        before = nullptr;
+        clEnqueueWriteBuffer(queue, buffer, CL_FALSE, 0, sizeof values, values.data(), 0, nullptr, &before);
+        clRetainEvent(before);
+        return before;
+    };
+    {
+        std::vector<std::jthread> all;
+        for (int each = 0; each < threads; ++each)
+            all.emplace_back([&] {
+                t_yields = true;
+                for (int count = 0; count < commands; ++count) bridge.spawn_command(group, enqueue, {region});
+            });
+    }
+    group.wait();
+    EXPECT_EQ(running, 0) << "enqueued before the command before them was over";
+    EXPECT_EQ(enqueued, threads * commands);
+    clReleaseEvent(before);
+}
 
 TEST_F(device_scene, an_event_of_a_task_that_throws_or_is_cancelled_fails) {
     causeway::task_group group(pool);
