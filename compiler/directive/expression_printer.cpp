@@ -173,14 +173,18 @@ std::string expression_printer::print(const Expr* expression) {
         same_text(m_unit, expression, m_replaced))
         return m_replacement;
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
-    if (const auto* cast = dyn_cast<ImplicitCastExpr>(expression)) {
+    if (const auto* cast = dyn_cast<CastExpr>(expression)) {
+        const bool written = isa<CStyleCastExpr>(cast);
+        const auto of = written ? operand(cast->getSubExpr()) : print(cast->getSubExpr());
+        m_has_address |= cast->getCastKind() == CK_PointerToIntegral;
+        // The host does not know where OpenCL's buffers are: only a region makes integers that are addresses.
+        if (cast->getCastKind() == CK_IntegralToPointer && !m_has_address)
+            throw unsupported{location, "a pointer made from an integer of the host"};
         // C converts to bool by comparing; OpenCL C does, too.
-        return print(cast->getSubExpr());
-    }
-    if (const auto* cast = dyn_cast<CStyleCastExpr>(expression)) {
+        if (!written) return of;
         const auto type = cast->getType();
         const auto space = type->isPointerType() ? space_of(cast->getSubExpr()) : "__global";
-        return "(" + m_types.declare(type, "", location, space) + ")" + operand(cast->getSubExpr());
+        return "(" + m_types.declare(type, "", location, space) + ")" + of;
     }
     if (const auto* literal = dyn_cast<IntegerLiteral>(expression)) {
         auto text = llvm::toString(literal->getValue(), 10, false);

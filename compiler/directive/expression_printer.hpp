@@ -71,6 +71,7 @@ class expression_printer {
     std::string m_replacement;
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
+    bool m_has_address = false; // as an integer
 
     /// True if `lvalue` is a pointer that the host keeps in memory: an element of an array of pointers, or a member.
     bool is_row(const clang::Expr* lvalue) const;

@@ -81,6 +81,8 @@ REFUSED = [
     ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
     ("#pragma acc parallel\na[0] = a[1]++ ?: 3;", 2, "'?:' of an expression with side effects"),
     ("#pragma acc parallel\n{ const int *p = (int[]){1, 2}; a[0] = p[1]; }", 2, "a pointer to a compound literal"),
+    ("long at = 64;\n#pragma acc parallel\n*(double *)at -= 5;", 3, "a pointer made from an integer of the host"),
+    ("long at = 64;\n#pragma acc parallel\n{ double *p = at; *p = 5; }", 3, "a pointer made from an integer of the host"),
     ("#pragma acc parallel\nswitch (a[0]) { case 0 ... 9999: a[1] = 2; }", 2, "a range of more than 1,024 cases"),
     ("int ***r = 0;\n#pragma acc parallel\n{ r[0][0][0] = 1; }", 3, "a subscript of a pointer in 'r'"),
     ("#pragma acc parallel\n{ struct { int *p; } s = {a}; s.p[0] = 1; }", 2, "a pointer in a structure, 'p'"),
