@@ -41,6 +41,12 @@ std::string host_rewriter::marker(SourceLocation location, unsigned later) const
     return "# " + std::to_string(presumed.getLine() + later) + " " + string_literal(presumed.getFilename()) + "\n";
 }
 
+std::string host_rewriter::location(const std::string& name, SourceLocation at, const std::string& directive) const {
+    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(at);
+    return "static const struct causeway_acc_location " + name + " = {" + string_literal(presumed.getFilename()) +
+           ", " + std::to_string(presumed.getLine()) + ", CAUSEWAY_ACC_LAYOUT, \"" + directive + "\"};\n";
+}
+
 void host_rewriter::replace(const pragma& directive, const std::string& code) {
     const auto at = offset(directive.location);
     const auto before = m_text.rfind('\n', at);
@@ -84,10 +90,7 @@ void host_rewriter::end(const found_directive& of, const std::string& code) {
 std::string host_rewriter::clauses(const found_directive& of) {
     const auto& directive = *of.directive;
     const auto id = std::to_string(directive.id);
-    const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(directive.location);
-    std::string text = "static const struct causeway_acc_location __acc_location" + id + " = {" +
-                       string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) + ", \"" +
-                       directive.name + "\"};\n";
+    std::string text = location("__acc_location" + id, directive.location, directive.name);
     std::string waits, wait_device = "-1";
     bool has_wait = false;
     for (const auto& clause : directive.clauses)
@@ -467,11 +470,8 @@ std::string host_rewriter::declared_variables() {
                          "), CAUSEWAY_ACC_" + data_kind(clause.name) + ");\n";
             }
         if (calls.empty()) continue;
-        const auto presumed = m_unit.context.getSourceManager().getPresumedLoc(each.location);
-        text += "__attribute__((constructor)) static void __acc_declare" + std::to_string(each.id) +
-                "(void) {\n    static const struct causeway_acc_location location = {" +
-                string_literal(presumed.getFilename()) + ", " + std::to_string(presumed.getLine()) +
-                ", \"declare\"};\n" + calls + "}\n";
+        text += "__attribute__((constructor)) static void __acc_declare" + std::to_string(each.id) + "(void) {\n    " +
+                location("location", each.location, "declare") + calls + "}\n";
     }
     return text;
 }
@@ -546,8 +546,9 @@ std::string host_rewriter::routines() {
             text += names_array("__acc_needed_by_" + name, program.needed) +
                     "static struct causeway_acc_routine __acc_routine_" + name + " = {\"" + name + "\", {" + source +
                     ", 0, __acc_needed_by_" + name + "}, " + why +
-                    "};\n__attribute__((constructor)) static void __acc_offer_" + name +
-                    "(void) { causeway_acc_offer(&__acc_routine_" + name + "); }\n";
+                    "};\n__attribute__((constructor)) static void __acc_offer_" + name + "(void) {\n    " +
+                    location("location", function->getLocation(), "routine") +
+                    "    causeway_acc_offer_routine(&location, &__acc_routine_" + name + ");\n}\n";
         }
     }
     return text;

@@ -53,6 +53,8 @@ class host_rewriter {
     void replace(const pragma& directive, const std::string& code);
     void report_loops(const found_directive& of, const loop_tree& tree, const region& region);
     std::string where(clang::SourceLocation location) const;
+    /// The definition of the location `name`.
+    std::string location(const std::string& name, clang::SourceLocation at, const std::string& directive) const;
     std::string marker(clang::SourceLocation location, unsigned later) const;
     std::size_t offset(clang::SourceLocation location) const;
 };

@@ -52,7 +52,8 @@ void map_declared(device& on) {
 
 using namespace causeway::acc;
 
-void causeway_acc_declare(const causeway_acc_location*, void* host, unsigned long bytes, int kind) {
+void causeway_acc_declare(const causeway_acc_location* location, void* host, unsigned long bytes, int kind) {
+    const scope here(location);
     auto& known = variables();
     auto* const start = static_cast<char*>(host);
     const std::lock_guard lock(known.mutex);

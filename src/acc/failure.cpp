@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "acc/failure.hpp"
 
+#include <causeway/causeway.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <utility>
@@ -17,6 +19,21 @@ thread_local const char* current_routine = nullptr;
     std::exit(1);
 }
 
+// What code of layout 1 hands over.
+static_assert(sizeof(void*) != 8 ||
+                  (CAUSEWAY_ACC_LAYOUT == 1 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 72 &&
+                   sizeof(causeway_acc_argument) == 48 && sizeof(causeway_acc_kernel) == 16 &&
+                   sizeof(causeway_acc_region) == 24 && sizeof(causeway_acc_routine) == 40),
+              "raise CAUSEWAY_ACC_LAYOUT with each change of these structures");
+
+[[noreturn]] void fail_by_layout(const causeway_acc_location& location) {
+    const bool older = location.layout < CAUSEWAY_ACC_LAYOUT;
+    fail(&location, std::string("compiled by a causeway-cc that is ") + (older ? "older" : "newer") +
+                        " than libcauseway_acc " CAUSEWAY_VERSION " (layout " + std::to_string(location.layout) +
+                        " of generated code, where the library has " + std::to_string(CAUSEWAY_ACC_LAYOUT) +
+                        "): compile this source again with the library's causeway-cc");
+}
+
 } // namespace
 
 void fail(const causeway_acc_location* location, const std::string& text) {
@@ -27,7 +44,9 @@ void fail(const causeway_acc_location* location, const std::string& text) {
 void fail(const char* routine, const std::string& text) { end_with(std::string(routine) + ": " + text); }
 
 scope::scope(const causeway_acc_location* location)
-    : m_location(std::exchange(current_location, location)), m_routine(std::exchange(current_routine, nullptr)) {}
+    : m_location(std::exchange(current_location, location)), m_routine(std::exchange(current_routine, nullptr)) {
+    if (location->layout != CAUSEWAY_ACC_LAYOUT) fail_by_layout(*location);
+}
 scope::scope(const char* routine)
     : m_location(std::exchange(current_location, nullptr)), m_routine(std::exchange(current_routine, routine)) {}
 scope::~scope() {

@@ -16,6 +16,7 @@ namespace causeway::acc {
 /// Names the directive or routine that the calling thread is in, for failures below it.
 class scope {
   public:
+    /// Ends the program if the directive's code is of another layout than this library.
     explicit scope(const causeway_acc_location* location);
     explicit scope(const char* routine);
     ~scope();

@@ -57,7 +57,8 @@ std::vector<causeway_acc_routine*> offered(const causeway_acc_program& to) {
 
 using namespace causeway::acc;
 
-void causeway_acc_offer(causeway_acc_routine* routine) {
+void causeway_acc_offer_routine(const causeway_acc_location* location, causeway_acc_routine* routine) {
+    const scope here(location);
     auto& known = routines();
     const std::lock_guard lock(known.mutex);
     known.all.emplace(routine->name, routine);

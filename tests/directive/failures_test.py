@@ -94,6 +94,18 @@ class failures(unittest.TestCase):
         cls.path(name + ".c").write_text(text, encoding="utf-8")
         subprocess.run([COMPILER, "-w", "-DCL_TARGET_OPENCL_VERSION=120", name + ".c", "-o", name, "-lOpenCL"], cwd=cls.folder.name, check=True, timeout=120)
 
+    @classmethod
+    def translate_and_change(cls, name, change):
+        cls.path(name + ".c").write_text("int a[4];\nint main(void) {\n#pragma acc parallel loop copy(a)\nfor (int i = 0; i < 4; i++) a[i] = i;\nreturn 0; }\n", encoding="utf-8")
+        subprocess.run([COMPILER, "--translate", "out", name + ".c"], cwd=cls.folder.name, check=True, timeout=120)
+        translated = cls.path(f"out/{name}.c")
+        text = translated.read_text(encoding="utf-8")
+        changed = change(text)
+        assert changed != text
+        translated.write_text(changed, encoding="utf-8")
+        library = str(pathlib.Path(COMPILER).parent.parent / "lib")
+        subprocess.run(["gcc", "-w", f"out/{name}.c", "-L" + library, "-Wl,-rpath," + library, "-lcauseway_acc", "-o", name], cwd=cls.folder.name, check=True, timeout=120)
+
     def said(self, *words, **environment):
         done = subprocess.run(words, cwd=self.folder.name, capture_output=True, text=True, timeout=120, check=False, env={**os.environ, **environment})
         self.assertEqual(done.returncode, 1, f"{words}: {done.stdout}{done.stderr}")
@@ -114,15 +126,21 @@ class failures(unittest.TestCase):
         self.assertIn("causeway: none.c:2: parallel: there is no device 0: OpenCL has none here", self.said("./none", OCL_ICD_VENDORS="/absent/"))
 
     def test_a_driver_that_refuses_kernels_is_quoted(self):
-        self.path("bad.c").write_text("int a[4];\nint main(void) {\n#pragma acc parallel loop copy(a)\nfor (int i = 0; i < 4; i++) a[i] = i;\nreturn 0; }\n", encoding="utf-8")
-        subprocess.run([COMPILER, "--translate", "out", "bad.c"], cwd=self.folder.name, check=True, timeout=120)
-        translated = self.path("out/bad.c")
-        translated.write_text(translated.read_text(encoding="utf-8").replace("__kernel", "__colonel"), encoding="utf-8")
-        library = str(pathlib.Path(COMPILER).parent.parent / "lib")
-        subprocess.run(["gcc", "-w", "out/bad.c", "-L" + library, "-Wl,-rpath," + library, "-lcauseway_acc", "-o", "bad"], cwd=self.folder.name, check=True, timeout=120)
+        self.translate_and_change("bad", lambda text: text.replace("__kernel", "__colonel"))
         said = self.said("./bad")
         self.assertRegex(said, r"(?m)^causeway: bad\.c:3: parallel loop: device 0 \(.*\) could not compile the kernels of this source:$")
         self.assertIn("__colonel", said)
+
+    def test_code_of_another_compiler_is_refused(self):
+        """The library checks the layout before it looks at anything else."""
+        def older(text):  # than layouts
+            text = text.replace("    int layout;\n", "").replace(", CAUSEWAY_ACC_LAYOUT, ", ", ")
+            return text.replace("    const struct causeway_acc_location* location;\n    long device;", "    const struct causeway_acc_location* location;\n    double other[9];\n    long device;")
+        for name, change, sentence in (("older", older, r"older than libcauseway_acc \S+ \(layout 0 of generated code, where the library has [1-9]\d*\): compile"),
+                                       ("newer", lambda text: text.replace("CAUSEWAY_ACC_LAYOUT = ", "CAUSEWAY_ACC_LAYOUT = 9"), r"newer than libcauseway_acc \S+ \(layout 9\d+ of ")):
+            with self.subTest(name):
+                self.translate_and_change(name, change)
+                self.assertRegex(self.said("./" + name), rf"(?m)^causeway: {name}\.c:3: parallel loop: compiled by a causeway-cc that is {sentence}")
 
     def test_a_routine_that_kernels_of_other_sources_cannot_have_is_named(self):
         self.path("calls.c").write_text("#pragma acc routine seq\nint other(int);\nint main(void) { int a[4];\n#pragma acc parallel loop copyout(a)\n"

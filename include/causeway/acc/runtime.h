@@ -7,10 +7,14 @@
 extern "C" {
 #endif
 
-/* Where a directive stands. */
+/* Raised with each change of what generated code hands to the run time. Each side has its own compiled in. */
+enum { CAUSEWAY_ACC_LAYOUT = 1 };
+
+/* Where a directive stands. Every layout has these members in these places; `layout` is 0 in code older than it. */
 struct causeway_acc_location {
     const char* file;
     int line;
+    int layout;
     const char* directive;
 };
 
@@ -165,7 +169,7 @@ void causeway_acc_wait_directive(struct causeway_acc_clauses*);
 /* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
 void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
 /* Before main(): a function that kernels of other sources may need. */
-void causeway_acc_offer(struct causeway_acc_routine*);
+void causeway_acc_offer_routine(const struct causeway_acc_location*, struct causeway_acc_routine*);
 /* Before main(): the program copies between devices. */
 void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
