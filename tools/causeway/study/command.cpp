@@ -293,8 +293,7 @@ std::function<int(const std::vector<std::string>&)> add_command(CLI::App& app) {
                       "measure the paper's kernels on every device, and judge its seven findings");
     command->add_option("--seconds", typed->seconds, "with --paper, how long each point is measured (default: 0.2)")
         ->type_name("S");
-    command->add_option("--figures", typed->figures, "with --paper, these alone, without verdicts: 3-7,22")
-        ->type_name("LIST");
+    command->add_option("--figures", typed->figures, "with --paper, these alone: 3-7,22")->type_name("LIST");
     command->add_option("-o,--output", typed->output, "keep the study as JSON in this file")->type_name("FILE");
     command->add_option("--page", typed->page, "write it as a page for any browser")->type_name("FILE");
     command->add_option("--timeline", typed->timeline, "write when each command ran; causeway trace view shows it")
