@@ -206,11 +206,14 @@ void _cl_kernel::check_size(cl_uint index, argument_facts::sort takes, size_t si
     case sort::local: fits = size != 0; break;
     case sort::unknown:
     case sort::value: {
-        const auto exact = m_facts[index].number_bytes;
+        if (const auto exact = m_facts[index].number_bytes; exact != 0) {
+            fits = size == exact;
+            break;
+        }
         size_t most = 0;
         for (const auto& device : program->devices)
             most = std::max(most, ask<size_t>(*device, CL_DEVICE_MAX_PARAMETER_SIZE));
-        fits = exact != 0 ? size == exact : size != 0 && size <= most;
+        fits = size != 0 && size <= most;
         break;
     }
     }

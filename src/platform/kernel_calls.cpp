@@ -89,7 +89,7 @@ cl_int enqueue_kernel(cl_command_queue queue_handle, cl_kernel kernel_handle, cl
 
 /// An object, or a number. Structures have bytes between their members that hold anything.
 void note_argument(const _cl_kernel& kernel, cl_uint index, size_t size, const void* value) {
-    if (value == nullptr || size > sizeof(std::uint64_t)) return;
+    if (value == nullptr || size > sizeof(std::uint64_t) || kernel.context->job.is_alone()) return;
     std::uint64_t number = 0;
     std::memcpy(&number, value, size);
     if (const void* const handle = reinterpret_cast<void*>(number); is_live_handle(handle))
