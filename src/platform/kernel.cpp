@@ -348,14 +348,17 @@ cl_kernel _cl_kernel::with_arguments(driver_context& at) {
     return mine.raw.raw();
 }
 
-std::vector<memory_use> _cl_kernel::uses() {
+std::optional<memory_use> _cl_kernel::use_of(cl_uint index) const {
+    const auto& argument = m_arguments[index];
+    if (argument.what != kernel_argument::sort::memory || argument.memory == nullptr) return {};
+    const bool reads_only = (argument.memory->flags & CL_MEM_READ_ONLY) != 0;
+    return memory_use{argument.memory, reads_only ? access::read : m_facts[index].how};
+}
+
+std::vector<memory_use> _cl_kernel::uses() const {
     std::vector<memory_use> all;
-    for (std::size_t i = 0; i < m_arguments.size(); ++i) {
-        const auto& argument = m_arguments[i];
-        if (argument.what != kernel_argument::sort::memory || argument.memory == nullptr) continue;
-        const bool reads_only = (argument.memory->flags & CL_MEM_READ_ONLY) != 0;
-        all.push_back({argument.memory, reads_only ? access::read : m_facts[i].how});
-    }
+    for (cl_uint i = 0; i < argument_count(); ++i)
+        if (const auto use = use_of(i)) all.push_back(*use);
     return all;
 }
 

@@ -7,6 +7,7 @@
 #include "platform/sampler.hpp"
 
 #include <mutex>
+#include <optional>
 #include <vector>
 
 namespace causeway::platform {
@@ -51,7 +52,9 @@ struct _cl_kernel final : causeway::platform::object {
     /// `order` if it spans driver contexts.
     [[nodiscard]] cl_kernel with_arguments(causeway::platform::driver_context& at);
     /// Memory objects that a launch with the current arguments uses.
-    [[nodiscard]] std::vector<causeway::platform::memory_use> uses();
+    [[nodiscard]] std::vector<causeway::platform::memory_use> uses() const;
+    /// That of one argument; none if it is no memory object.
+    [[nodiscard]] std::optional<causeway::platform::memory_use> use_of(cl_uint index) const;
     /// A new kernel object of the driver, with no arguments set.
     [[nodiscard]] causeway::platform::driver_object<cl_kernel> another(causeway::platform::driver_context& at) const;
     /// A new kernel object of the driver with the current arguments, for a deferred launch. Locks as with_arguments().

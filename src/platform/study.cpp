@@ -33,7 +33,10 @@ constexpr std::size_t many_running = 2048;
 /// So many in a row that still run: those behind them do, too.
 constexpr std::size_t enough_running = 32;
 
-std::uint64_t this_thread() { return std::hash<std::thread::id>()(std::this_thread::get_id()) | 1; }
+std::uint64_t this_thread() {
+    static thread_local const std::uint64_t number = std::hash<std::thread::id>()(std::this_thread::get_id()) | 1;
+    return number;
+}
 
 double seconds(observer::time time) { return std::chrono::duration<double>(time).count(); }
 
@@ -47,7 +50,8 @@ std::optional<observer::time> profiled(cl_event raw, cl_profiling_info what) {
 std::pair<std::uint64_t, std::uint64_t> bytes_of(_cl_kernel& kernel) {
     std::uint64_t read = 0, written = 0;
     const std::lock_guard lock(kernel.mutex);
-    for (const auto& use : kernel.uses()) (use.how == access::read ? read : written) += use.object->size;
+    for (cl_uint i = 0; i < kernel.argument_count(); ++i)
+        if (const auto use = kernel.use_of(i)) (use->how == access::read ? read : written) += use->object->size;
     return {read, written};
 }
 
@@ -123,15 +127,12 @@ std::size_t study::number_of(const _cl_device_id& device) {
 study::row& study::row_of(api_call which, const command_shape& shape) {
     const auto* const device = shape.queue->device.get();
     // Copies are alike up to a factor of two.
-    row_key key{which,
-                shape.kernel != nullptr ? shape.kernel->name : std::string(),
-                device,
-                shape.dimensions,
-                shape.global,
-                shape.local,
-                shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes))};
-    const bool is_full = m_rows.size() >= most_rows && !m_rows.contains(key);
-    if (is_full) key = {which, std::get<1>(key), device, 0, {}, {}, 0};
+    const std::string_view kernel = shape.kernel != nullptr ? std::string_view(shape.kernel->name) : std::string_view();
+    const auto wanted = std::tuple(which, kernel, device, shape.dimensions, shape.global, shape.local,
+                                   shape.kernel != nullptr ? 0U : static_cast<unsigned>(std::bit_width(shape.bytes)));
+    if (const auto known = m_rows.find(wanted); known != m_rows.end()) return known->second;
+    row_key key(wanted);
+    if (m_rows.size() >= most_rows) key = {which, std::string(kernel), device, 0, {}, {}, 0};
     auto& found = m_rows[key];
     if (found.count == 0) {
         found.which = which;
@@ -214,7 +215,7 @@ void study::settle() {
     {
         const std::lock_guard lock(m_mutex);
         let_go.swap(m_over);
-        std::deque<running> still;
+        std::vector<running> still;
         while (!m_running.empty() && still.size() < enough_running) {
             auto command = std::move(m_running.front());
             m_running.pop_front();

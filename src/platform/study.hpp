@@ -70,7 +70,7 @@ class study final : public observer {
     std::atomic<time::rep> m_first_call{0}, m_last_call{0}, m_bookkeeping{0};
 
     std::mutex m_mutex; // guards what follows
-    std::map<row_key, row> m_rows;
+    std::map<row_key, row, std::less<>> m_rows;
     std::map<const _cl_device_id*, std::size_t> m_device_numbers;
     std::vector<std::string> m_devices; ///< device info as JSON, read early: drivers are not asked at the end of the
                                         ///< process
