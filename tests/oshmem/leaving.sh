@@ -9,21 +9,39 @@ case $($2 --version 2>&1) in
 *) options="" recovers="-disable-auto-cleanup" ;;
 esac
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-mpirun=$2 pes=$4 library=$5 failed=0
-# WAY HOW: status and output of the program
+mpirun=$2 pes=$4 library=$5 started=0
+# WAY HOW: status and output of the program, whose file is its own
 run() {
-    timeout -k 5 120 $mpirun $options -n $pes env ${library:+LD_PRELOAD=$library} "$folder/program" "$1" "$2" >"$folder/output" 2>&1
+    output=$(mktemp "$folder/output.XXXXXX")
+    timeout -k 5 120 $mpirun $options -n $pes env ${library:+LD_PRELOAD=$library} "$folder/program" "$1" "$2" >"$output" 2>&1
     status=$?
 }
-# WAY HOW TEXT
-expect_end() {
-    run "$1" "$2"
-    [ $status -ne 0 ] && [ $status -ne 124 ] && ! grep -q "goes on" "$folder/output" && grep -q "$3" "$folder/output" ||
-        { echo "FAILED: $1 beside $2: status $status"; cat "$folder/output"; failed=1; }
+# WHAT
+fail() {
+    : >"$folder/failed"
+    { echo "FAILED: $1: status $status"; cat "$output"; } >&2
 }
-# WAY HOW
-expect_right() {
+check_end() {
     run "$1" "$2"
-    [ $status -eq 0 ] && [ "$(grep -c '^right' "$folder/output")" -eq $pes ] ||
-        { echo "FAILED: nothing wrong, $1: status $status"; cat "$folder/output"; failed=1; }
+    [ $status -ne 0 ] && [ $status -ne 124 ] && ! grep -q "goes on" "$output" && grep -q "$3" "$output" || fail "$1 beside $2"
+}
+check_right() {
+    run "$1" "$2"
+    [ $status -eq 0 ] && [ "$(grep -c '^right' "$output")" -eq $pes ] || fail "nothing wrong, $1"
+}
+# COMMAND...: beside others, as the PEs wait most of the time; two at once
+beside() {
+    "$@" &
+    started=$((started + 1))
+    [ $((started % 2)) -ne 0 ] || wait
+}
+# WAY HOW TEXT
+expect_end() { beside check_end "$@"; }
+# WAY HOW
+expect_right() { beside check_right "$@"; }
+# The end of the script
+report() {
+    wait
+    [ ! -e "$folder/failed" ]
+    exit
 }

@@ -25,6 +25,5 @@ SHMEM_PATIENCE=2
 # A launcher that does nothing about it. Its status is its own.
 options="$options $recovers"
 run MPI_Barrier kill
-[ $status -ne 124 ] && ! grep -q "goes on" "$folder/output" && grep -q "PE 1 is gone" "$folder/output" ||
-    { echo "FAILED: MPI_Barrier beside kill: status $status"; cat "$folder/output"; failed=1; }
-exit $failed
+[ $status -ne 124 ] && ! grep -q "goes on" "$output" && grep -q "PE 1 is gone" "$output" || fail "MPI_Barrier beside kill"
+report
