@@ -37,7 +37,7 @@ def runs(paths, kind, device):
                     ranks = int(head[3]) if fits else None
                     name = head[4] if fits and head[4] != "host" else name
                     has_options = False
-                row = re.match(r"(\w+) +[\d.]+ +([\d.]+) +([\d.]+)% ", line)
+                row = re.match(r"(\w+) +[\d.]+ +([\d.]+) +(-?[\d.]+)% ", line)
                 if row and ranks and row[1] in COLOURS and "WRONG" not in line:
                     found.setdefault(row[1], {})[ranks] = float(row[2]), float(row[3])
     return found, name

@@ -9,8 +9,6 @@
 #include <causeway/symmetric.h>
 #include <shmem.h>
 
-#include <chrono>
-
 namespace bt_mz {
 
 namespace {
@@ -54,7 +52,6 @@ class directives : public version {
     void reset() override {
         m_field = m_initial;
         bt_mz_update_device(m_field.data(), points());
-        m_count = 0;
     }
 
     void step() override {
@@ -79,22 +76,15 @@ class directives : public version {
         copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), placing);
         // communication end
         solve(step_part::late);
-        ++m_count;
+    }
+
+    void step_without_exchange() override {
+        bt_mz_let_wait(placing, solving);
+        solve(step_part::early);
+        solve(step_part::late);
     }
 
     void finish() override { bt_mz_wait(solving); }
-    /// Directives have no clock on the device: what as many steps take without an exchange. They change the field.
-    double solve_seconds() override {
-        MPI_Barrier(MPI_COMM_WORLD);
-        const auto begin = std::chrono::steady_clock::now();
-        for (int step = 0; step < m_count; ++step) {
-            bt_mz_let_wait(placing, solving);
-            solve(step_part::early);
-            solve(step_part::late);
-        }
-        bt_mz_wait(solving);
-        return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    }
     std::vector<double> field() override {
         bt_mz_update_host(m_field.data(), points());
         return m_field;
@@ -142,7 +132,6 @@ class directives : public version {
     std::uint64_t* m_signals; // count what has come in steps 1, 3, ... and 2, 4, ...
     int m_steps = 0;
     // communication end
-    int m_count = 0; // of steps
 };
 
 } // namespace

@@ -103,8 +103,9 @@ options parse(int argc, char** argv) {
 struct contender {
     std::string name;
     std::unique_ptr<version> way;
-    std::vector<double> seconds, shares{}, processor_seconds{}; ///< of the slowest rank; of the exchange in it, on
-                                                                ///< average of the ranks; of all processors and ranks
+    std::vector<double> seconds{}, processor_seconds{}; ///< of the slowest rank; of all processors and ranks
+    std::vector<double> exchange{}, uneven{}; ///< parts of the seconds, on average of the ranks: exchanging and
+                                              ///< waiting; and what of it unequal loads cost
     std::vector<norms> found{}; ///< of each round
 };
 
@@ -116,19 +117,18 @@ double processor_seconds() {
     return of(used.ru_utime) + of(used.ru_stime);
 }
 
-/// The seconds of the slowest rank, and those of all processors.
-std::pair<double, double> timed_steps(contender& contender, int steps) {
-    contender.way->reset();
+double over_ranks(double value, MPI_Op operation) {
+    MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_DOUBLE, operation, MPI_COMM_WORLD);
+    return value;
+}
+
+/// The seconds of this rank.
+double timed_steps(version& way, void (version::*step)(), int steps) {
     MPI_Barrier(MPI_COMM_WORLD);
-    const double used = processor_seconds();
     const auto begin = std::chrono::steady_clock::now();
-    for (int step = 0; step < steps; ++step) contender.way->step();
-    contender.way->finish();
-    double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    double of_processors = processor_seconds() - used;
-    MPI_Allreduce(MPI_IN_PLACE, &seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-    MPI_Allreduce(MPI_IN_PLACE, &of_processors, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    return {seconds, of_processors};
+    for (int count = 0; count < steps; ++count) (way.*step)();
+    way.finish();
+    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 /// Whether all versions found what is published, or, after fewer steps, the same.
@@ -183,24 +183,30 @@ bool benchmark(const options& options) {
         if (name == "directives") way = make_directives(*on_device, *symmetric);
 #endif
         if (!way) throw std::invalid_argument("no version \"" + name + "\" in this build");
-        contenders.push_back({name, std::move(way), {}});
+        contenders.push_back({name, std::move(way)});
     }
 
     std::vector<double> forcing[2]; // by order
     try {
-        for (contender& each : contenders) timed_steps(each, 1); // as the benchmark has it: touches all code
+        for (contender& each : contenders) { // as the benchmark has it: touches all code
+            each.way->reset();
+            timed_steps(*each.way, &version::step, 1);
+        }
         for (int round = 0; round < options.rounds; ++round)
             for (contender& each : contenders) {
-                const auto [seconds, of_processors] = timed_steps(each, steps);
+                each.way->reset();
+                const double used = processor_seconds();
+                const double seconds = over_ranks(timed_steps(*each.way, &version::step, steps), MPI_MAX);
                 each.seconds.push_back(seconds);
-                each.processor_seconds.push_back(of_processors);
+                each.processor_seconds.push_back(over_ranks(processor_seconds() - used, MPI_SUM));
                 const order order = each.way->order_of_values();
                 auto& terms = forcing[order == order::points_side_by_side];
                 if (terms.empty()) terms = forcing_terms(zones, rank, order);
                 each.found.push_back(norms_of(zones, rank, order, each.way->field(), terms));
-                double share = std::max(0.0, 1 - each.way->solve_seconds() / each.seconds.back());
-                MPI_Allreduce(MPI_IN_PLACE, &share, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-                each.shares.push_back(share / ranks);
+                const double alone = timed_steps(*each.way, &version::step_without_exchange, steps);
+                const double mean = over_ranks(alone, MPI_SUM) / ranks;
+                each.exchange.push_back(1 - mean / seconds);
+                each.uneven.push_back((over_ranks(alone, MPI_MAX) - mean) / seconds);
                 auto& found = each.found.back();
                 MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
                 MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -221,11 +227,11 @@ bool benchmark(const options& options) {
     if (rank == 0)
         std::printf(
             "bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the mean; %s\n"
-            "%-11s %10s %12s %10s %13s %11s\n",
+            "%-11s %10s %12s %10s %8s %13s %11s\n",
             kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
             std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
             ranks == 1 ? "" : "s", zones.imbalance(), device ? apps::device_name(device).c_str() : "host", "version",
-            "seconds", "ms a step", "exchange", "processor ms", "difference");
+            "seconds", "ms a step", "exchange", "uneven", "processor ms", "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;
@@ -239,8 +245,9 @@ bool benchmark(const options& options) {
         if (is_checked) std::snprintf(difference, sizeof difference, "%.1e", far);
         const double seconds = apps::quartiles_of(each.seconds).median;
         if (rank == 0)
-            std::printf("%-11s %10.3f %12.3f %9.1f%% %13.3f %11s%s\n", each.name.c_str(), seconds,
-                        seconds / steps * 1e3, apps::quartiles_of(each.shares).median * 100,
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %7.1f%% %13.3f %11s%s\n", each.name.c_str(), seconds,
+                        seconds / steps * 1e3, apps::quartiles_of(each.exchange).median * 100,
+                        apps::quartiles_of(each.uneven).median * 100,
                         apps::quartiles_of(each.processor_seconds).median / steps * 1e3, difference,
                         is_right ? "" : " WRONG");
     }

@@ -21,20 +21,6 @@ template <class Value> apps::buffer buffer_with(cl_context context, const std::v
     return made;
 }
 
-apps::queue create_timed_queue(cl_context context, cl_device_id device) {
-    cl_int code = CL_SUCCESS;
-    apps::queue made(clCreateCommandQueue(context, device, CL_QUEUE_PROFILING_ENABLE, &code));
-    apps::check(code, "clCreateCommandQueue");
-    return made;
-}
-
-/// Nanoseconds.
-cl_ulong time_of(const apps::event& event, cl_profiling_info what) {
-    cl_ulong time = 0;
-    apps::check(clGetEventProfilingInfo(event.get(), what, sizeof time, &time, nullptr), "clGetEventProfilingInfo");
-    return time;
-}
-
 } // namespace
 
 kernels kernels_named(const std::string& name) {
@@ -52,8 +38,8 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
     : m_mesh(mesh), m_rank(rank), m_kernels(kernels), m_residency(residency),
       m_order(kernels == kernels::split ? order::components_side_by_side : order::points_side_by_side),
       m_plan(plan_exchange(mesh, rank, m_order)), m_tables(mesh, rank, m_plan, group_size(device)),
-      m_context(std::move(context)), m_queue(create_timed_queue(m_context.get(), device)),
-      m_late(create_timed_queue(m_context.get(), device)), m_initial(initial_field(mesh, rank, m_order)),
+      m_context(std::move(context)), m_queue(apps::create_in_order_queue(m_context.get(), device)),
+      m_late(apps::create_in_order_queue(m_context.get(), device)), m_initial(initial_field(mesh, rank, m_order)),
       m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
     std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
     if (kernels != kernels::fused) options += " -D SPLIT";
@@ -85,7 +71,6 @@ void solver::reset() {
     apps::check(clEnqueueWriteBuffer(queue(), field(), CL_TRUE, 0, m_initial.size() * sizeof(double), m_initial.data(),
                                      0, nullptr, nullptr),
                 "clEnqueueWriteBuffer");
-    m_solving.clear();
 }
 
 apps::event solver::launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
@@ -117,8 +102,8 @@ void solver::enqueue_unpack(cl_mem in, std::size_t first_value, const std::vecto
     launch(late_queue(), m_copy.get(), m_tables.incoming, after);
 }
 
-void solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after) {
-    if (over.count == 0) return;
+apps::event solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after) {
+    if (over.count == 0) return {};
     const cl_mem fields[3] = {m_field.get(), m_right.get(), m_forcing.get()};
     const auto move = [&](bool there) {
         for (std::size_t f = 0; f < 3; ++f) {
@@ -141,9 +126,9 @@ void solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile
                     "clEnqueueReadBuffer");
         move(true);
     }
-    auto& [first, last] = m_solving.back();
-    (first ? last : first) = launch(queue, kernel, over, after ? std::vector{after} : std::vector<cl_event>());
+    apps::event done = launch(queue, kernel, over, after ? std::vector{after} : std::vector<cl_event>());
     if (m_residency == residency::moves) move(false);
+    return done;
 }
 
 void solver::enqueue_solve(step_part which) {
@@ -152,7 +137,6 @@ void solver::enqueue_solve(step_part which) {
     const auto& per = m_mesh.per_step();
     const cl_double dt = m_mesh.kind().dt;
     const cl_command_queue along_x = which == step_part::late ? late_queue() : queue();
-    m_solving.emplace_back();
     apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_boxes.get(),
                         m_tiles.get(), over.points.first, dt, cl_double(per[0]), cl_double(per[1]), cl_double(per[2]));
     launch_solving(along_x, m_right_hand_side.get(), over.points);
@@ -165,15 +149,14 @@ void solver::enqueue_solve(step_part which) {
         }
         apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                             lines.first, dt, cl_double(per[d]));
-        launch_solving(queue, m_solve[d].get(), lines, after);
+        return launch_solving(queue, m_solve[d].get(), lines, after);
     };
-    solve(along_x, 0, over.points, over.lines);
+    const apps::event rows = solve(along_x, 0, over.points, over.lines);
     if (which != step_part::early) {
         cl_event late = nullptr;
         if (which == step_part::late) {
             apps::check(clFlush(late_queue()), "clFlush");
-            late = m_solving.back().last.get();
-            m_solving.emplace_back();
+            late = rows.get();
         }
         const auto& all = m_tables.of[int(step_part::whole)].points;
         solve(queue(), 1, all, m_tables.y_lines, late);
@@ -182,21 +165,14 @@ void solver::enqueue_solve(step_part which) {
     apps::check(clFlush(queue()), "clFlush");
 }
 
-double solver::solve_seconds() {
-    apps::check(clFinish(queue()), "clFinish");
-    std::vector<std::pair<cl_ulong, cl_ulong>> spans;
-    for (const auto& [first, last] : m_solving)
-        if (first)
-            spans.emplace_back(time_of(first, CL_PROFILING_COMMAND_START),
-                               time_of(last ? last : first, CL_PROFILING_COMMAND_END));
-    std::ranges::sort(spans);
-    double sum = 0;
-    cl_ulong until = 0;
-    for (const auto& [begin, end] : spans) {
-        if (end > until) sum += double(end - std::max(begin, until)) * 1e-9;
-        until = std::max(until, end);
-    }
-    return sum;
+void solver::enqueue_solve_alone() {
+    cl_event marker = nullptr;
+    apps::check(clEnqueueMarkerWithWaitList(queue(), 0, nullptr, &marker), "clEnqueueMarkerWithWaitList");
+    const apps::event last_step(marker);
+    apps::check(clFlush(queue()), "clFlush");
+    apps::check(clEnqueueBarrierWithWaitList(late_queue(), 1, &marker, nullptr), "clEnqueueBarrierWithWaitList");
+    enqueue_solve(step_part::early);
+    enqueue_solve(step_part::late);
 }
 
 std::vector<double> solver::read_field() {

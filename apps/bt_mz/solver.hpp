@@ -44,9 +44,9 @@ class solver {
     /// there.
     void enqueue_solve(step_part which);
 
-    /// The seconds since reset() in which one of the queues was between the first and the last kernel of a part.
-    /// Blocks.
-    double solve_seconds();
+    /// Both parts; the late rows wait for the last step only.
+    void enqueue_solve_alone();
+
     std::vector<double> read_field();
 
     [[nodiscard]] const mesh& zones() const { return m_mesh; }
@@ -64,7 +64,8 @@ class solver {
     apps::event launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
                        const std::vector<cl_event>& after = {});
     /// `after` may be null.
-    void launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after = nullptr);
+    apps::event launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
+                               cl_event after = nullptr);
 
     const mesh& m_mesh;
     int m_rank;
@@ -79,10 +80,6 @@ class solver {
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
     apps::buffer m_field, m_right, m_forcing, m_work, m_boxes, m_tiles, m_leaving, m_incoming;
-    struct span {
-        apps::event first, last;
-    };
-    std::vector<span> m_solving;
     std::vector<double> m_moved[3]; // the host's copies, if the fields move
 };
 

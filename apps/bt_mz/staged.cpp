@@ -28,6 +28,7 @@ class staged : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::whole);
     }
+    void step_without_exchange() override { m_solver.enqueue_solve(step_part::whole); }
 
   private:
     // communication begin

@@ -21,11 +21,11 @@ class version {
     virtual void reset() = 0;
     /// Exchanges the boundary values and solves; may return before either is done.
     virtual void step() = 0;
+    /// Solves as step() does, with the boundary values that are there, also those between zones of this rank.
+    virtual void step_without_exchange() = 0;
     /// Blocks until this rank's steps are done.
     virtual void finish() = 0;
     virtual std::vector<double> field() = 0;
-    /// Seconds that this rank spent solving since reset(). May change the field.
-    virtual double solve_seconds() = 0;
     [[nodiscard]] virtual order order_of_values() const = 0;
 };
 
@@ -34,8 +34,8 @@ class device_version : public version {
   public:
     explicit device_version(solver& solver) : m_solver(solver) {}
     void reset() override { m_solver.reset(); }
+    void step_without_exchange() override { m_solver.enqueue_solve_alone(); }
     void finish() override { apps::check(clFinish(m_solver.queue()), "clFinish"); }
-    double solve_seconds() override { return m_solver.solve_seconds(); }
     std::vector<double> field() override { return m_solver.read_field(); }
     [[nodiscard]] order order_of_values() const override { return m_solver.order_of_values(); }
 
