@@ -18,7 +18,23 @@ usage: benchmarks/bt_mz.sh [OPTION]... [OUT]
   --one-zone LIST  classes of BT itself (default: W)
   --host           a serial version, too
   --programs-only  the versions on these classes and ranks, and nothing else
+  --lines          lines of communication code of each version, and nothing else
 TEXT
+}
+
+# A file that several versions share counts for each of them.
+lines_of() {
+    local version=$1
+    shift
+    scripts/communication_lines.py "${@/#/apps/bt_mz/}" | awk -v version="$version" 'NR > 1 { sum += $2 } END { print version, sum }'
+}
+lines_of_versions() {
+    lines_of host host_exchange.cpp
+    lines_of staged staged.cpp host_exchange.cpp
+    lines_of messages messages.cpp
+    lines_of one_sided one_sided.cpp inbox.{hpp,cpp} device_heap.cpp
+    lines_of openshmem openshmem.cpp inbox.hpp shmem_inbox.cpp device_heap.cpp
+    lines_of directives directives.cpp inbox.hpp shmem_inbox.cpp device_heap.cpp
 }
 
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -43,6 +59,7 @@ while [ $# -gt 0 ]; do
     --one-zone) one_zone=$2; shift 2 ;;
     --host) host=host,; shift ;;
     --programs-only) whole=; shift ;;
+    --lines) lines_of_versions; exit ;;
     --help) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) out=$1; shift ;;
@@ -72,6 +89,6 @@ run() {
     done
     echo "# BT, one zone"
     for class in ${one_zone//,/ }; do run 1 --class "$class" --one-zone --versions "${host}messages$directives"; done
-    echo "# lines of code, and of communication"
-    scripts/communication_lines.py apps/bt_mz/{host_exchange,staged,messages,inbox,one_sided,shmem_job,openshmem,directives}.cpp
+    echo "# lines of communication of each version"
+    lines_of_versions
 } | tee "$out"

@@ -3,10 +3,9 @@
 // heap to another's.
 #include "bt_mz/directives.h"
 
-#include "bt_mz/shmem_job.hpp"
+#include "bt_mz/device_heap.hpp"
 #include "bt_mz/version.hpp"
 
-#include <causeway/symmetric.h>
 #include <shmem.h>
 
 namespace bt_mz {
@@ -22,7 +21,7 @@ class directives : public version {
           m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
           m_right(m_initial.size(), 0.0), m_work(std::make_unique_for_overwrite<double[]>(m_initial.size() * 5)),
           // communication begin
-          m_inbox(inbox), m_job(m_plan), m_signals(static_cast<std::uint64_t*>(shmem_calloc(2, sizeof(std::uint64_t))))
+          m_inbox(inbox)
     // communication end
     {
         bt_mz_enter(tables(), int(m_tables.boxes.size()), int(m_tables.tiles.size()), fields(), points());
@@ -33,11 +32,8 @@ class directives : public version {
         }
         // communication begin
         for (double* each : {m_inbox.half(0), m_inbox.half(1), m_inbox.outgoing()}) {
-            std::size_t offset = 0;
-            cl_int code = CL_SUCCESS;
-            const cl_mem heap = causeway_symmetric_buffer(each, &offset, &code);
-            apps::check(code, "causeway_symmetric_buffer");
-            bt_mz_map(each, heap, offset, m_inbox.bytes());
+            const auto place = place_of(each);
+            bt_mz_map(each, place.buffer, place.first_value * sizeof(double), m_inbox.bytes());
         }
         // communication end
     }
@@ -56,9 +52,7 @@ class directives : public version {
 
     void step() override {
         // communication begin
-        double* const in = m_inbox.half(m_steps % 2);
-        std::uint64_t* const signal = m_signals + m_steps % 2;
-        ++m_steps;
+        double* const in = m_inbox.begin_step();
         bt_mz_let_wait(taking, solving);
         copy_faces(m_tables.outgoing, m_leaving, m_field.data(), m_inbox.outgoing(), taking);
         // communication end
@@ -69,10 +63,9 @@ class directives : public version {
         // communication begin
         bt_mz_wait(taking);
         for (const auto& part : m_plan.parts)
-            shmem_putmem_signal(in + part.there, m_inbox.outgoing() + part.out, part.values * sizeof(double), signal, 1,
-                                SHMEM_SIGNAL_ADD, part.peer);
-        // A neighbour is one step ahead at most, and counts in the other signal then.
-        shmem_signal_wait_until(signal, SHMEM_CMP_GE, (m_steps + 1) / 2 * m_plan.parts.size());
+            shmem_putmem_signal(in + part.there, m_inbox.outgoing() + part.out, part.values * sizeof(double),
+                                m_inbox.signal(), 1, SHMEM_SIGNAL_ADD, part.peer);
+        shmem_signal_wait_until(m_inbox.signal(), SHMEM_CMP_GE, m_inbox.all_arrived());
         copy_faces(m_tables.incoming, m_plan.incoming, in, m_field.data(), placing);
         // communication end
         solve(step_part::late);
@@ -127,10 +120,7 @@ class directives : public version {
     std::vector<double> m_initial, m_field, m_forcing, m_right;
     std::unique_ptr<double[]> m_work; // of the device; the host names it
     // communication begin
-    inbox& m_inbox; // whose memory is in the device's heap
-    shmem_job m_job;
-    std::uint64_t* m_signals; // count what has come in steps 1, 3, ... and 2, 4, ...
-    int m_steps = 0;
+    inbox& m_inbox;
     // communication end
 };
 

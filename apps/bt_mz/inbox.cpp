@@ -16,20 +16,11 @@ void* there(void* allocated) {
 
 } // namespace
 
-inbox::inbox(cl_context context, cl_device_id device, const exchange_plan& plan)
-    : m_peers(plan.parts.size()), m_bytes((plan.most_values + 1) * sizeof(double)) {
+symmetric_inbox::symmetric_inbox(const exchange_plan& plan) : inbox(plan) {
     // communication begin
-    apps::check(causeway_symmetric_init(context, device, MPI_COMM_WORLD, 3 * m_bytes + 8192),
-                "causeway_symmetric_init");
     for (double** each : {&m_halves[0], &m_halves[1], &m_outgoing})
         *each = static_cast<double*>(there(causeway_symmetric_malloc(m_bytes)));
     m_signals = static_cast<std::uint64_t*>(there(causeway_symmetric_calloc(2, sizeof(std::uint64_t))));
-    // communication end
-}
-
-inbox::~inbox() {
-    // communication begin
-    causeway_symmetric_finalize();
     // communication end
 }
 

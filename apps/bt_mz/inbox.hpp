@@ -1,40 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric device memory into which peers put boundary values. One per process.
+// Symmetric device memory into which peers put boundary values.
 #pragma once
 
 #include "bt_mz/problem.hpp"
-
-#include "common/opencl.hpp"
 
 #include <cstddef>
 #include <cstdint>
 
 namespace bt_mz {
 
-/// Collective to make, and to destroy.
+/// In the process's device_heap. Collective to make, and to destroy.
 class inbox {
   public:
-    inbox(cl_context context, cl_device_id device, const exchange_plan& plan);
-    ~inbox();
+    virtual ~inbox() = default;
     inbox(const inbox&) = delete;
     inbox& operator=(const inbox&) = delete;
+
+    // communication begin
+    /// Of the heap, for one inbox.
+    static std::size_t heap_bytes(const exchange_plan& plan) { return 3 * bytes_for(plan) + 8192; }
 
     /// Begins a step; returns the half for its values. Double-buffered, because a neighbour may be one step ahead.
     double* begin_step() { return m_halves[m_steps++ % 2]; }
     double* half(int which) { return m_halves[which]; }
-    /// Room for what this rank puts elsewhere, for who needs that in the heap.
+    /// Room for what this rank puts elsewhere.
     double* outgoing() { return m_outgoing; }
     [[nodiscard]] std::size_t bytes() const { return m_bytes; } ///< of each of the three
     /// Of this step, here and on the peers: counts the values that have come in it and in steps 2, 4, ... before.
     std::uint64_t* signal() { return m_signals + (m_steps + 1) % 2; }
     /// Value of the signal once this step's values have come.
     [[nodiscard]] std::uint64_t all_arrived() const { return (m_steps + 1) / 2 * m_peers; }
+    // communication end
 
-  private:
+  protected:
+    explicit inbox(const exchange_plan& plan) : m_peers(plan.parts.size()), m_bytes(bytes_for(plan)) {}
+    static std::size_t bytes_for(const exchange_plan& plan) { return (plan.most_values + 1) * sizeof(double); }
+
+    // communication begin
     std::size_t m_peers, m_bytes;
     double *m_halves[2] = {}, *m_outgoing = nullptr;
     std::uint64_t* m_signals = nullptr;
     std::uint64_t m_steps = 0;
+    // communication end
+};
+
+/// For commands.
+class symmetric_inbox : public inbox {
+  public:
+    explicit symmetric_inbox(const exchange_plan& plan);
+};
+
+/// For OpenSHMEM, which lasts as long as this: values in device memory, signals in the host's heap. One per process.
+class shmem_inbox : public inbox {
+  public:
+    explicit shmem_inbox(const exchange_plan& plan);
+    ~shmem_inbox() override;
 };
 
 } // namespace bt_mz

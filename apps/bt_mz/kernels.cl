@@ -14,11 +14,11 @@ typedef struct face_copy {
 } face_copy;
 
 /* The first tiles' values go to another buffer than those of the rest. */
-kernel void copy_faces(global const double* from, ulong first_from, global double* to_first, int first_tiles,
-                       global double* to_rest, global const face_copy* faces, global const int2* tiles,
-                       int first_tile) {
+kernel void copy_faces(global const double* from, ulong first_from, global double* to_first, ulong first_to,
+                       int first_tiles, global double* to_rest, global const face_copy* faces,
+                       global const int2* tiles, int first_tile) {
     const int2 tile = tiles[first_tile + (int)get_group_id(0)];
-    global double* to = (int)get_group_id(0) < first_tiles ? to_first : to_rest;
+    global double* to = (int)get_group_id(0) < first_tiles ? to_first + first_to : to_rest;
     const face_copy face = faces[tile.x];
     const int item = tile.y + (int)get_local_id(0);
     if (item >= face.along * face.up) return;

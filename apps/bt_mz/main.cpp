@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies the ways to solve BT-MZ, and says which share of the time the exchange took.
+#include "bt_mz/device_heap.hpp"
 #include "bt_mz/version.hpp"
 #ifdef BT_MZ_DIRECTIVES
 #include "bt_mz/directives.h"
@@ -142,7 +143,8 @@ bool benchmark(const options& options) {
 
     const auto asked = [&](const char* name) { return std::ranges::count(options.versions, name) > 0; };
     std::unique_ptr<solver> on_device;
-    std::unique_ptr<inbox> symmetric;
+    std::unique_ptr<device_heap> heap;
+    std::unique_ptr<inbox> for_commands, for_shmem;
     cl_device_id device = nullptr;
     if (std::ranges::any_of(options.versions, [](const auto& name) { return name != "host"; })) {
         apps::context context;
@@ -168,8 +170,13 @@ bool benchmark(const options& options) {
             context = apps::create_context(device);
         }
         on_device = std::make_unique<solver>(zones, rank, std::move(context), device, options.code, options.fields);
-        if (asked("one_sided") || asked("directives"))
-            symmetric = std::make_unique<inbox>(on_device->context(), device, on_device->plan());
+        const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
+        const auto& plan = on_device->plan();
+        if (commands || shmem)
+            heap = std::make_unique<device_heap>(on_device->context(), device,
+                                                 std::size_t(commands + shmem) * inbox::heap_bytes(plan));
+        if (commands) for_commands = std::make_unique<symmetric_inbox>(plan);
+        if (shmem) for_shmem = std::make_unique<shmem_inbox>(plan);
     }
     std::vector<contender> contenders;
     for (const auto& name : options.versions) {
@@ -177,10 +184,10 @@ bool benchmark(const options& options) {
         if (name == "host") way = make_host(zones, rank);
         if (name == "staged") way = make_staged(*on_device);
         if (name == "messages") way = make_messages(*on_device);
-        if (name == "one_sided") way = make_one_sided(*on_device, *symmetric);
-        if (name == "openshmem") way = make_openshmem(*on_device);
+        if (name == "one_sided") way = make_one_sided(*on_device, *for_commands);
+        if (name == "openshmem") way = make_openshmem(*on_device, *for_shmem);
 #ifdef BT_MZ_DIRECTIVES
-        if (name == "directives") way = make_directives(*on_device, *symmetric);
+        if (name == "directives") way = make_directives(*on_device, *for_shmem);
 #endif
         if (!way) throw std::invalid_argument("no version \"" + name + "\" in this build");
         contenders.push_back({name, std::move(way)});

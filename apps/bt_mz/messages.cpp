@@ -22,9 +22,9 @@ class messages : public device_version {
 
     void step() override {
         // communication begin
-        const apps::event taken = m_solver.enqueue_pack(m_out.get());
+        const apps::event packed = m_solver.enqueue_pack(m_out.get(), 0);
         apps::check(clFlush(m_solver.queue()), "clFlush");
-        cl_event there = taken.get();
+        cl_event there = packed.get();
         std::vector<apps::event> exchanged;
         std::vector<cl_event> all;
         for (const auto& part : m_solver.plan().parts) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Boundary values are put into the others' device memory, with signals; what needs no values of others is solved
 // meanwhile.
+#include "bt_mz/device_heap.hpp"
 #include "bt_mz/version.hpp"
 
 #include <causeway/symmetric.h>
@@ -14,23 +15,24 @@ class one_sided : public device_version {
     one_sided(solver& solver, inbox& inbox)
         : device_version(solver),
           // communication begin
-          m_inbox(inbox), m_puts(apps::create_out_of_order_queue(solver.context(), solver.queue())),
-          m_out(apps::create_buffer(solver.context(), (solver.plan().values + 1) * sizeof(double)))
+          m_inbox(inbox), m_puts(apps::create_out_of_order_queue(solver.context(), solver.queue()))
     // communication end
     {}
 
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        const apps::event taken = m_solver.enqueue_pack(m_out.get());
+        const auto out = place_of(m_inbox.outgoing());
+        const apps::event packed = m_solver.enqueue_pack(out.buffer, out.first_value);
         apps::check(clFlush(m_solver.queue()), "clFlush");
-        cl_event there = taken.get(), one = nullptr;
+        cl_event there = packed.get(), one = nullptr;
         std::vector<apps::event> exchanged;
         std::vector<cl_event> all;
         for (const auto& part : m_solver.plan().parts) {
-            apps::check(clEnqueuePutSignal(m_puts.get(), m_out.get(), CL_FALSE, part.out * sizeof(double),
-                                           part.values * sizeof(double), in + part.there, m_inbox.signal(), 1,
-                                           CL_SIGNAL_ADD, part.peer, 1, &there, &one),
+            apps::check(clEnqueuePutSignal(m_puts.get(), out.buffer, CL_FALSE,
+                                           (out.first_value + part.out) * sizeof(double), part.values * sizeof(double),
+                                           in + part.there, m_inbox.signal(), 1, CL_SIGNAL_ADD, part.peer, 1, &there,
+                                           &one),
                         "clEnqueuePutSignal");
             exchanged.emplace_back(one);
             all.push_back(one);
@@ -45,11 +47,8 @@ class one_sided : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::early);
         // communication begin
-        std::size_t offset = 0;
-        cl_int code = CL_SUCCESS;
-        const cl_mem heap = causeway_symmetric_buffer(in, &offset, &code);
-        apps::check(code, "causeway_symmetric_buffer");
-        m_solver.enqueue_unpack(heap, offset / sizeof(double), all);
+        const auto arrived = place_of(in);
+        m_solver.enqueue_unpack(arrived.buffer, arrived.first_value, all);
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
@@ -61,7 +60,6 @@ class one_sided : public device_version {
     // communication begin
     inbox& m_inbox;
     apps::queue m_puts;
-    apps::buffer m_out;
     // communication end
     std::vector<apps::event> m_last;
 };

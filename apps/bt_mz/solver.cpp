@@ -89,16 +89,16 @@ apps::event solver::launch(cl_command_queue queue, cl_kernel kernel, const tile_
     return apps::event(event);
 }
 
-apps::event solver::enqueue_pack(cl_mem out, const std::vector<cl_event>& after) {
+apps::event solver::enqueue_pack(cl_mem out, std::size_t first_value) {
     const auto &outgoing = m_tables.outgoing, &local = m_tables.local;
-    apps::set_arguments(m_copy.get(), field(), cl_ulong(0), out, cl_int(outgoing.count), field(), m_leaving.get(),
-                        m_tiles.get(), outgoing.first);
-    return launch(queue(), m_copy.get(), {outgoing.first, outgoing.count + local.count}, after);
+    apps::set_arguments(m_copy.get(), field(), cl_ulong(0), out, cl_ulong(first_value), cl_int(outgoing.count), field(),
+                        m_leaving.get(), m_tiles.get(), outgoing.first);
+    return launch(queue(), m_copy.get(), {outgoing.first, outgoing.count + local.count});
 }
 
 void solver::enqueue_unpack(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after) {
-    apps::set_arguments(m_copy.get(), in, cl_ulong(first_value), field(), cl_int(0), field(), m_incoming.get(),
-                        m_tiles.get(), m_tables.incoming.first);
+    apps::set_arguments(m_copy.get(), in, cl_ulong(first_value), field(), cl_ulong(0), cl_int(0), field(),
+                        m_incoming.get(), m_tiles.get(), m_tables.incoming.first);
     launch(late_queue(), m_copy.get(), m_tables.incoming, after);
 }
 

@@ -36,9 +36,9 @@ class solver {
     /// Initial values. Blocks.
     void reset();
 
-    /// From the field to `out`, and between zones of this rank; from `in`, whose parts begin at `first_value`, to the
-    /// field.
-    apps::event enqueue_pack(cl_mem out, const std::vector<cl_event>& after = {});
+    /// From the field to `out`, and between zones of this rank; from `in` to the field. Parts begin at `first_value`
+    /// of the buffer.
+    apps::event enqueue_pack(cl_mem out, std::size_t first_value);
     void enqueue_unpack(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
     /// A step of all zones, or its early and its late part, in this order. The boundary values that it needs must be
     /// there.

@@ -58,8 +58,8 @@ std::unique_ptr<version> make_host(const mesh& mesh, int rank);
 std::unique_ptr<version> make_staged(solver& solver);
 std::unique_ptr<version> make_messages(solver& solver);
 std::unique_ptr<version> make_one_sided(solver& solver, inbox& inbox);
-/// Collective.
-std::unique_ptr<version> make_openshmem(solver& solver);
+/// The inbox of this one and the next has to be OpenSHMEM's.
+std::unique_ptr<version> make_openshmem(solver& solver, inbox& inbox);
 /// In the solver's context, which is OpenACC's then.
 std::unique_ptr<version> make_directives(solver& solver, inbox& inbox);
 

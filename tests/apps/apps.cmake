@@ -56,6 +56,11 @@ causeway_test(bt_mz.no_versions LABEL example RUNTIME pocl COMMAND $<TARGET_FILE
 set_tests_properties(bt_mz.no_versions PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no versions")
 causeway_test(bt_mz.twice LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class S --versions messages,host,messages)
 set_tests_properties(bt_mz.twice PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: messages is named twice")
+add_test(NAME bt_mz.lines COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_lines.sh ${PROJECT_SOURCE_DIR})
+set_tests_properties(bt_mz.lines PROPERTIES LABELS quick)
+# On devices that say that their memory is their own.
+causeway_test(bt_mz.as_on_cards LABEL example RUNTIME pocl RANKS 2
+  COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:bt_mz> --class S --versions ${bt_mz_versions})
 # With more rows that are solved beside the exchange than class S has: all versions agree with the host.
 causeway_test(bt_mz.beside LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 10 --versions ${bt_mz_versions})
