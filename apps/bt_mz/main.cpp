@@ -49,12 +49,37 @@ struct options {
     char kind = 'S';
     std::vector<std::string> versions = {"staged", "messages", "one_sided"};
     int steps = 0, rounds = 1;
-    kernels code = kernels::fused;
+    std::optional<kernels> code;
     residency fields = residency::stays;
     std::string platform;
     std::optional<std::size_t> device;
     bool one_zone = false, help = false;
 };
+
+constexpr std::string_view all_versions[] = {
+    "host",       "staged", "messages", "one_sided", "openshmem",
+#ifdef BT_MZ_DIRECTIVES
+    "directives",
+#endif
+};
+
+/// Throws std::invalid_argument if the versions do not exist, or an option changes nothing for one.
+void check_versions(const options& options) {
+    const auto refuse = [](const std::string& option, const std::string& version, const char* why) {
+        throw std::invalid_argument(option + " changes nothing for the version " + version + ", " + why);
+    };
+    if (options.versions.empty()) throw std::invalid_argument("no versions");
+    for (const std::string& name : options.versions) {
+        if (std::ranges::find(all_versions, name) == std::end(all_versions))
+            throw std::invalid_argument("no version \"" + name + "\" in this build");
+        if (name != "host" && name != "directives") continue;
+        if (options.code) refuse("--kernels", name, "which has its own code");
+        if (options.fields == residency::moves) refuse("--move-fields", name, "whose fields stay where they are");
+    }
+    if (options.versions != std::vector<std::string>{"host"}) return;
+    if (!options.platform.empty()) refuse("--platform", "host", "which has no device");
+    if (options.device) refuse("--device", "host", "which has no device");
+}
 
 options parse(int argc, char** argv) {
     const option names[] = {{"class", required_argument, nullptr, 'c'},
@@ -95,7 +120,7 @@ options parse(int argc, char** argv) {
         case 'h': parsed.help = true; break;
         default: throw std::invalid_argument(std::string("unknown or incomplete option: ") + argv[optind - 1]);
         }
-    if (parsed.versions.empty()) throw std::invalid_argument("no versions");
+    check_versions(parsed);
     if (optind != argc) throw std::invalid_argument(std::string("unexpected argument: ") + argv[optind]);
     return parsed;
 }
@@ -169,7 +194,8 @@ bool benchmark(const options& options) {
             device = apps::device_of(options.platform, index);
             context = apps::create_context(device);
         }
-        on_device = std::make_unique<solver>(zones, rank, std::move(context), device, options.code, options.fields);
+        on_device = std::make_unique<solver>(zones, rank, std::move(context), device,
+                                             options.code.value_or(kernels::fused), options.fields);
         const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
         const auto& plan = on_device->plan();
         if (commands || shmem)

@@ -44,7 +44,7 @@ foreach(runtime ${runtimes})
 endforeach()
 foreach(kernels split coalesced preloaded)
   causeway_test(bt_mz.${kernels} LABEL example RUNTIME pocl RANKS 2
-    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided${bt_mz_directives})
+    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided)
 endforeach()
 causeway_test(bt_mz.moving_fields LABEL example RUNTIME pocl RANKS 2
   COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions messages)
@@ -56,6 +56,18 @@ causeway_test(bt_mz.no_versions LABEL example RUNTIME pocl COMMAND $<TARGET_FILE
 set_tests_properties(bt_mz.no_versions PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: no versions")
 causeway_test(bt_mz.twice LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class S --versions messages,host,messages)
 set_tests_properties(bt_mz.twice PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: messages is named twice")
+foreach(refused IN ITEMS "--kernels;split;directives" "--move-fields;directives" "--kernels;fused;host" "--move-fields;host"
+                         "--platform;PoCL;host" "--device;0;host")
+  list(POP_BACK refused version)
+  if(version STREQUAL directives AND NOT TARGET causeway_cc)
+    continue()
+  endif()
+  list(GET refused 0 option)
+  causeway_test(bt_mz.no${option}.${version} LABEL example RUNTIME pocl
+    COMMAND $<TARGET_FILE:bt_mz> --class S ${refused} --versions ${version})
+  set_tests_properties(bt_mz.no${option}.${version} PROPERTIES PASS_REGULAR_EXPRESSION
+    "bt_mz: ${option} changes nothing for the version ${version}")
+endforeach()
 add_test(NAME bt_mz.lines COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_lines.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(bt_mz.lines PROPERTIES LABELS quick)
 # On devices that say that their memory is their own.
