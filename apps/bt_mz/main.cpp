@@ -157,6 +157,95 @@ double timed_steps(version& way, void (version::*step)(), int steps) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
+/// What a run needs, in the order in which it is made.
+struct setting {
+    const mesh& zones;
+    int rank;
+    cl_device_id device = nullptr;
+    std::unique_ptr<solver> on_device{};
+    std::unique_ptr<device_heap> heap{};
+    std::unique_ptr<inbox> for_commands{}, for_shmem{};
+    std::vector<contender> contenders{};
+};
+
+apps::context choose_device(setting& made, const options& options, [[maybe_unused]] bool for_directives) {
+    const auto devices = apps::devices_of(options.platform);
+    const std::size_t index = options.device.value_or(std::size_t(made.rank) % devices.size());
+    const auto wanted = apps::device_of(options.platform, index);
+#ifdef BT_MZ_DIRECTIVES
+    if (for_directives) {
+        // OpenACC counts over all platforms. Most machines have one: then this number is right at once.
+        const int offered = bt_mz_devices();
+        for (int count = 0; count < offered && made.device != wanted; ++count) {
+            bt_mz_select_device(int((index + std::size_t(count)) % std::size_t(offered)));
+            made.device = static_cast<cl_device_id>(bt_mz_opencl_device());
+        }
+        if (made.device != wanted) throw std::runtime_error("OpenACC does not offer " + apps::device_name(wanted));
+        apps::context context(static_cast<cl_context>(bt_mz_opencl_context()));
+        if (!context) throw std::runtime_error("OpenACC has no OpenCL device");
+        apps::check(clRetainContext(context.get()), "clRetainContext");
+        return context;
+    }
+#endif
+    made.device = wanted;
+    return apps::create_context(wanted);
+}
+
+void set_up(setting& made, const options& options) {
+    const auto asked = [&](const char* name) { return std::ranges::count(options.versions, name) > 0; };
+    if (options.versions != std::vector<std::string>{"host"}) {
+        auto context = choose_device(made, options, asked("directives"));
+        made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device,
+                                                  options.code.value_or(kernels::fused), options.fields);
+        const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
+        const auto& plan = made.on_device->plan();
+        if (commands || shmem)
+            made.heap = std::make_unique<device_heap>(made.on_device->context(), made.device,
+                                                      std::size_t(commands + shmem) * inbox::heap_bytes(plan));
+        if (commands) made.for_commands = std::make_unique<symmetric_inbox>(plan);
+        if (shmem) made.for_shmem = std::make_unique<shmem_inbox>(plan);
+    }
+    for (const auto& name : options.versions) {
+        std::unique_ptr<version> way;
+        if (name == "host") way = make_host(made.zones, made.rank);
+        if (name == "staged") way = make_staged(*made.on_device);
+        if (name == "messages") way = make_messages(*made.on_device);
+        if (name == "one_sided") way = make_one_sided(*made.on_device, *made.for_commands);
+        if (name == "openshmem") way = make_openshmem(*made.on_device, *made.for_shmem);
+#ifdef BT_MZ_DIRECTIVES
+        if (name == "directives") way = make_directives(*made.on_device, *made.for_shmem);
+#endif
+        made.contenders.push_back({name, std::move(way)});
+    }
+}
+
+void measure(setting& made, int steps, int rounds) {
+    const int ranks = made.zones.ranks();
+    std::vector<double> forcing[2]; // by order
+    for (contender& each : made.contenders) { // as the benchmark has it: touches all code
+        each.way->reset();
+        timed_steps(*each.way, &version::step, 1);
+    }
+    for (int round = 0; round < rounds; ++round)
+        for (contender& each : made.contenders) {
+            each.way->reset();
+            const double used = processor_seconds();
+            const double seconds = over_ranks(timed_steps(*each.way, &version::step, steps), MPI_MAX);
+            each.seconds.push_back(seconds);
+            each.processor_seconds.push_back(over_ranks(processor_seconds() - used, MPI_SUM));
+            const order order = each.way->order_of_values();
+            auto& terms = forcing[order == order::points_side_by_side];
+            if (terms.empty()) terms = forcing_terms(made.zones, made.rank, order);
+            auto& found = each.found.emplace_back(norms_of(made.zones, made.rank, order, each.way->field(), terms));
+            const double alone = timed_steps(*each.way, &version::step_without_exchange, steps);
+            const double mean = over_ranks(alone, MPI_SUM) / ranks;
+            each.exchange.push_back(1 - mean / seconds);
+            each.uneven.push_back((over_ranks(alone, MPI_MAX) - mean) / seconds);
+            MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+        }
+}
+
 /// Whether all versions found what is published, or, after fewer steps, the same.
 bool benchmark(const options& options) {
     int rank = 0, ranks = 1;
@@ -166,89 +255,15 @@ bool benchmark(const options& options) {
     const mesh zones(kind, ranks);
     const int steps = options.steps > 0 ? options.steps : kind.steps;
 
-    const auto asked = [&](const char* name) { return std::ranges::count(options.versions, name) > 0; };
-    std::unique_ptr<solver> on_device;
-    std::unique_ptr<device_heap> heap;
-    std::unique_ptr<inbox> for_commands, for_shmem;
-    cl_device_id device = nullptr;
-    if (std::ranges::any_of(options.versions, [](const auto& name) { return name != "host"; })) {
-        apps::context context;
-        const auto devices = apps::devices_of(options.platform);
-        const std::size_t index = options.device.value_or(std::size_t(rank) % devices.size());
-#ifdef BT_MZ_DIRECTIVES
-        if (asked("directives")) {
-            const auto wanted = apps::device_of(options.platform, index);
-            // OpenACC counts over all platforms. Most machines have one: then this number is right at once.
-            const int offered = bt_mz_devices();
-            for (int count = 0; count < offered && device != wanted; ++count) {
-                bt_mz_select_device(int((index + std::size_t(count)) % std::size_t(offered)));
-                device = static_cast<cl_device_id>(bt_mz_opencl_device());
-            }
-            if (device != wanted) throw std::runtime_error("OpenACC does not offer " + apps::device_name(wanted));
-            context.reset(static_cast<cl_context>(bt_mz_opencl_context()));
-            if (!context) throw std::runtime_error("OpenACC has no OpenCL device");
-            apps::check(clRetainContext(context.get()), "clRetainContext");
-        }
-#endif
-        if (!device) {
-            device = apps::device_of(options.platform, index);
-            context = apps::create_context(device);
-        }
-        on_device = std::make_unique<solver>(zones, rank, std::move(context), device,
-                                             options.code.value_or(kernels::fused), options.fields);
-        const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
-        const auto& plan = on_device->plan();
-        if (commands || shmem)
-            heap = std::make_unique<device_heap>(on_device->context(), device,
-                                                 std::size_t(commands + shmem) * inbox::heap_bytes(plan));
-        if (commands) for_commands = std::make_unique<symmetric_inbox>(plan);
-        if (shmem) for_shmem = std::make_unique<shmem_inbox>(plan);
-    }
-    std::vector<contender> contenders;
-    for (const auto& name : options.versions) {
-        std::unique_ptr<version> way;
-        if (name == "host") way = make_host(zones, rank);
-        if (name == "staged") way = make_staged(*on_device);
-        if (name == "messages") way = make_messages(*on_device);
-        if (name == "one_sided") way = make_one_sided(*on_device, *for_commands);
-        if (name == "openshmem") way = make_openshmem(*on_device, *for_shmem);
-#ifdef BT_MZ_DIRECTIVES
-        if (name == "directives") way = make_directives(*on_device, *for_shmem);
-#endif
-        if (!way) throw std::invalid_argument("no version \"" + name + "\" in this build");
-        contenders.push_back({name, std::move(way)});
-    }
-
-    std::vector<double> forcing[2]; // by order
+    setting made{zones, rank}; // outlives a failure: its end would wait for ranks that wait for this one
     try {
-        for (contender& each : contenders) { // as the benchmark has it: touches all code
-            each.way->reset();
-            timed_steps(*each.way, &version::step, 1);
-        }
-        for (int round = 0; round < options.rounds; ++round)
-            for (contender& each : contenders) {
-                each.way->reset();
-                const double used = processor_seconds();
-                const double seconds = over_ranks(timed_steps(*each.way, &version::step, steps), MPI_MAX);
-                each.seconds.push_back(seconds);
-                each.processor_seconds.push_back(over_ranks(processor_seconds() - used, MPI_SUM));
-                const order order = each.way->order_of_values();
-                auto& terms = forcing[order == order::points_side_by_side];
-                if (terms.empty()) terms = forcing_terms(zones, rank, order);
-                each.found.push_back(norms_of(zones, rank, order, each.way->field(), terms));
-                const double alone = timed_steps(*each.way, &version::step_without_exchange, steps);
-                const double mean = over_ranks(alone, MPI_SUM) / ranks;
-                each.exchange.push_back(1 - mean / seconds);
-                each.uneven.push_back((over_ranks(alone, MPI_MAX) - mean) / seconds);
-                auto& found = each.found.back();
-                MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-                MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            }
+        set_up(made, options);
+        measure(made, steps, options.rounds);
     } catch (const std::exception& error) {
-        // Here, as the end of symmetric memory waits for the other ranks, who wait for this one.
         std::fprintf(stderr, "bt_mz: rank %d: %s\n", rank, error.what());
         apps::end_job(1);
     }
+    const auto& contenders = made.contenders;
 
     auto wanted = kind;
     if (steps != kind.steps) {
@@ -263,8 +278,8 @@ bool benchmark(const options& options) {
             "%-11s %10s %12s %10s %8s %13s %11s\n",
             kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
             std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
-            ranks == 1 ? "" : "s", zones.imbalance(), device ? apps::device_name(device).c_str() : "host", "version",
-            "seconds", "ms a step", "exchange", "uneven", "processor ms", "difference");
+            ranks == 1 ? "" : "s", zones.imbalance(), made.device ? apps::device_name(made.device).c_str() : "host",
+            "version", "seconds", "ms a step", "exchange", "uneven", "processor ms", "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;

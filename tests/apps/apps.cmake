@@ -68,6 +68,28 @@ foreach(refused IN ITEMS "--kernels;split;directives" "--move-fields;directives"
   set_tests_properties(bt_mz.no${option}.${version} PROPERTIES PASS_REGULAR_EXPRESSION
     "bt_mz: ${option} changes nothing for the version ${version}")
 endforeach()
+# Numbers of ranks that do not divide the number of zones.
+foreach(ranks 3 7)
+  causeway_test(bt_mz.${ranks}_ranks LABEL example RUNTIME pocl RANKS ${ranks}
+    COMMAND $<TARGET_FILE:bt_mz> --class W --steps 3 --versions ${bt_mz_versions})
+endforeach()
+causeway_test(bt_mz.pocl.3_ranks LABEL example RUNTIME pocl RANKS 3
+  COMMAND $<TARGET_FILE:bt_mz> --class S --versions ${bt_mz_versions})
+add_library(failing_launches MODULE ${CMAKE_CURRENT_LIST_DIR}/failing_launches.c)
+target_link_libraries(failing_launches PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
+string(REPLACE "," ";" versions_with_a_device ${bt_mz_versions})
+list(REMOVE_ITEM versions_with_a_device host)
+foreach(version ${versions_with_a_device})
+  add_test(NAME bt_mz.rank_fails.${version} COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_rank_fails.sh
+    ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:bt_mz> $<TARGET_FILE:failing_launches> ${version})
+  set_tests_properties(bt_mz.rank_fails.${version} PROPERTIES
+    LABELS example TIMEOUT 360 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
+endforeach()
+if(TARGET causeway_cc)
+  add_test(NAME bt_mz.platform COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_platform.sh ${run_with} $<TARGET_FILE:bt_mz>)
+  set_tests_properties(bt_mz.platform PROPERTIES
+    LABELS example TIMEOUT 240 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
+endif()
 add_test(NAME bt_mz.lines COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_lines.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(bt_mz.lines PROPERTIES LABELS quick)
 # On devices that say that their memory is their own.
