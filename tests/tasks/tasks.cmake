@@ -54,6 +54,13 @@ target_link_libraries(tasks_opencl_tests PRIVATE causeway_flags Causeway::tasks 
 foreach(runtime ${runtimes})
   causeway_test(tasks_opencl.${runtime} LABEL device RUNTIME ${runtime} TIMEOUT 600 COMMAND $<TARGET_FILE:tasks_opencl_tests>)
 endforeach()
+add_executable(tasks_ranks_tests system/main.cpp support/kept_queues.cpp support/stacks.cpp
+  ${CMAKE_CURRENT_LIST_DIR}/opencl/ranks_test.cpp)
+target_include_directories(tasks_ranks_tests PRIVATE ${CMAKE_CURRENT_SOURCE_DIR})
+target_link_libraries(tasks_ranks_tests PRIVATE causeway_flags Causeway::causeway Causeway::tasks GTest::gmock GTest::gtest Threads::Threads)
+foreach(runtime ${runtimes})
+  causeway_test(tasks_ranks.${runtime} LABEL system RUNTIME ${runtime} RANKS 2 COMMAND $<TARGET_FILE:tasks_ranks_tests>)
+endforeach()
 
 # Real binding, on a kernel with 8 nodes in a virtual machine.
 if(NOT CAUSEWAY_SANITIZE AND CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64")
