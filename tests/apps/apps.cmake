@@ -75,13 +75,13 @@ foreach(ranks 3 7)
 endforeach()
 causeway_test(bt_mz.pocl.3_ranks LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:bt_mz> --class S --versions ${bt_mz_versions})
-add_library(failing_launches MODULE ${CMAKE_CURRENT_LIST_DIR}/failing_launches.c)
-target_link_libraries(failing_launches PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
+add_library(failing_calls MODULE ${CMAKE_CURRENT_LIST_DIR}/failing_calls.c)
+target_link_libraries(failing_calls PRIVATE causeway_flags OpenCL::OpenCL ${CMAKE_DL_LIBS})
 string(REPLACE "," ";" versions_with_a_device ${bt_mz_versions})
 list(REMOVE_ITEM versions_with_a_device host)
 foreach(version ${versions_with_a_device})
   add_test(NAME bt_mz.rank_fails.${version} COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_rank_fails.sh
-    ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:bt_mz> $<TARGET_FILE:failing_launches> ${version})
+    ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:bt_mz> $<TARGET_FILE:failing_calls> ${version})
   set_tests_properties(bt_mz.rank_fails.${version} PROPERTIES
     LABELS example TIMEOUT 360 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
 endforeach()

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # One rank of two fails: the job ends, soon and with a status, and says which rank and why.
-# Usage: bt_mz_rank_fails.sh RUN_WITH MPIEXEC BT_MZ FAILING_LAUNCHES VERSION
+# Usage: bt_mz_rank_fails.sh RUN_WITH MPIEXEC BT_MZ FAILING_CALLS VERSION
 output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 run_with=$1 mpiexec=$2 program=$3 library=$4 version=$5 failed=0
@@ -24,4 +24,6 @@ expect OCL_ICD_VENDORS=/nowhere/ "bt_mz: rank 1: no OpenCL device"
 for launches in 0 3 40; do
     expect "LD_PRELOAD=$library FAILING_LAUNCHES=$launches" "\(bt_mz: rank 1\|causeway\): .*clEnqueueNDRangeKernel.* code -5"
 done
+# Behind the making of the heap, whose end waits for the other rank.
+[ "$version" != one_sided ] || expect "LD_PRELOAD=$library FAILING_QUEUES=1" "bt_mz: rank 1: clCreateCommandQueue: .* code -5"
 exit $failed

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Preloaded before a program, it lets calls of OpenCL fail: launches after the first FAILING_LAUNCHES, and all
+ * out-of-order queues if FAILING_QUEUES is set. */
+#define _GNU_SOURCE
+#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#define EXPORTED __attribute__((visibility("default")))
+
+EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,
+                                       const size_t* offset, const size_t* size, const size_t* group, cl_uint events,
+                                       const cl_event* list, cl_event* event) {
+    static atomic_int launches;
+    const char* const most = getenv("FAILING_LAUNCHES");
+    if (most != NULL && atomic_fetch_add(&launches, 1) >= atoi(most)) return CL_OUT_OF_RESOURCES;
+    cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*, const size_t*, cl_uint,
+                   const cl_event*, cl_event*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
+    return real(queue, kernel, dimensions, offset, size, group, events, list, event);
+}
+
+EXPORTED cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id device,
+                                               cl_command_queue_properties properties, cl_int* code) {
+    if ((properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) != 0 && getenv("FAILING_QUEUES") != NULL) {
+        if (code != NULL) *code = CL_OUT_OF_RESOURCES;
+        return NULL;
+    }
+    cl_command_queue (*real)(cl_context, cl_device_id, cl_command_queue_properties, cl_int*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clCreateCommandQueue");
+    return real(context, device, properties, code);
+}
