@@ -16,11 +16,14 @@ if [ -n "$all" ]; then
 fi
 minutes=()
 failed=()
-other_failures=0 # of stages that count no tests
+other_failures=0 # of stages that count no failed tests
 counts=()
 built=
 
-# stage NAME COMMAND...
+# counts_failures FILE: ctest's summary in it names failed tests. A stage of tests that ends before has none.
+counts_failures() { [ -n "$1" ] && grep -q 'tests passed, [1-9][0-9]* tests\{0,1\} failed' "$1" 2>/dev/null; }
+
+# stage NAME COMMAND...: `said` is the file of a stage that runs tests
 stage() {
     local name=$1 begun=$SECONDS status=0 taken result=
     shift
@@ -32,7 +35,7 @@ stage() {
     *)
         result=', FAILED'
         failed+=("$name")
-        case $name in tests:*) ;; *) other_failures=$((other_failures + 1)) ;; esac ;;
+        counts_failures "${said-}" || other_failures=$((other_failures + 1)) ;;
     esac
     taken=$((SECONDS - begun))
     minutes+=("$(printf '%3d:%02d  %s%s' $((taken / 60)) $((taken % 60)) "$name" "$result")")
@@ -70,11 +73,11 @@ end_of_clang_build() {
 
 # run_tests PRESET NAME CTEST_OPTION...
 run_tests() {
-    local preset=$1 name=$2
+    local preset=$1 name=$2 said=build/$1/Testing/said.log
     shift 2
-    rm -f "build/$preset/Testing/said.log"
+    rm -f "$said"
     stage "tests: $name" scripts/test.sh "build/$preset" "$@"
-    counts+=("build/$preset/Testing/said.log")
+    [ ! -e "$said" ] || counts+=("$said")
 }
 
 # suite PRESET NAME: builds, and runs the tests.
@@ -87,6 +90,8 @@ stage set-up scripts/setup.sh ${TEST_SETUP:-build test}
 stage 'build: g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON && built=yes
 # These tests wait for half of their time: Clang builds meanwhile, where nothing else wants a processor.
 clang_build=
+end_clang_build() { [ -z "$clang_build" ] || kill -- "-$clang_build" 2>/dev/null; }
+trap end_clang_build EXIT
 if command -v clang++-19 >/dev/null; then
     mkdir -p build
     # In a session of its own, as Linux shares processors among sessions before it looks at niceness. Of ccache it takes what another
