@@ -1,23 +1,50 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the subjects of commits: `part: do this`, at most 72 characters, no full stop. Usage: check_commits.sh [SINCE]
+# Checks the messages of commits: the subject is `part: do this`, at most 72 characters, imperative and without a full stop; the body
+# is not empty. Usage: check_commits.sh [SINCE]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The last commit before the rule.
+# The last commits before the rules: for subjects, and for bodies and verbs.
 first=bea603c26e35
+strict=35c699783f13
 since=${1-$first}
 if ! git rev-parse -q --verify "$since^{commit}" >/dev/null 2>&1; then
     echo "check_commits: skipped: the history back to $since is not here"
     exit 77
 fi
-git log --no-merges --format='%h %s' "$since..HEAD" | awk '
+[ $# -eq 0 ] || strict=$since
+git rev-parse -q --verify "$strict^{commit}" >/dev/null 2>&1 || strict=HEAD
+
+# With a body each is "HASH\001SUBJECT\001BODY\002".
+{
+    git log --no-merges --format='%h%x01%s%x01.%x02' "$since..$strict"
+    printf '\003\002'
+    git log --no-merges --format='%h%x01%s%x01%b%x02' "$since..HEAD" --not "$strict"
+} | awk -v RS='\002' -F'\001' '
+    function refuse(why) { wrong[++count] = id ": " why ": " subject }
+    BEGIN {
+        split("adds allows avoids builds calls changes compiles corrects counts does drops fixes gives gets is keeps lets makes mends moves " \
+              "prints puts reads removes renames replaces runs says sends sets shows speeds starts stops takes tells updates uses writes", list, " ")
+        for (i in list) third[list[i]] = 1
+        split("bed bleed breed bring cling embed exceed feed need ping proceed ring seed shed speed spring string swing wed", list, " ")
+        for (i in list) imperative[list[i]] = 1
+    }
+    /\003/ { is_strict = 1; next }
+    NF < 3 { next }
     {
         id = $1
-        sub(/^[^ ]+ /, "")
-        if (length($0) > 72) wrong[++count] = id ": " length($0) " characters: " $0
-        if ($0 ~ /\.$/) wrong[++count] = id ": ends in a full stop: " $0
-        if ($0 !~ /^[a-z0-9_.\/, -]+: [^ ]/) wrong[++count] = id ": is not `part: do this`: " $0
+        sub(/^\n/, "", id)
+        subject = $2
+        if (length(subject) > 72) refuse(length(subject) " characters")
+        if (subject ~ /\.$/) refuse("ends in a full stop")
+        if (subject !~ /^[a-z0-9_.\/, -]+: [^ ]/) refuse("is not `part: do this`")
+        if (!is_strict) next
+        if ($3 !~ /[^ \n]/) refuse("has no body that says why")
+        verb = subject
+        sub(/^[^:]*: */, "", verb)
+        sub(/[ ,].*/, "", verb)
+        if (verb in third || (verb ~ /^[a-z]+(ed|ing)$/ && !(verb in imperative))) refuse("`" verb "` is not imperative")
     }
     END {
         for (i = 1; i <= count; ++i) print wrong[i]
