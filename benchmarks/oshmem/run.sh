@@ -5,15 +5,16 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: benchmarks/oshmem/run.sh [OPTION]... calls|sustained|network
+usage: benchmarks/oshmem/run.sh [OPTION]... calls|sustained|network|loopback
 
   calls      puts, gets, atomics and barriers of one node; in turn with Open MPI's oshmem, if its oshcc is there
   sustained  puts of 8 bytes by three PEs to one, and whether all have come
-  network    puts and gets beside MPI_Send, between two network namespaces (root; the build folder has to have the tests)
+  network    puts and gets beside MPI_Send, between two network namespaces (root)
+  loopback   the same over TCP in one machine, as fast as it goes; both need BUILD/lib/libpretend_nodes.so of the tests
 
   --build FOLDER   default: build/release
   --pes LIST       of calls, one run each (default: 2,4,8)
-  --rounds N       of each run (default: 9; network: 7)
+  --rounds N       of each run (default: 9; between nodes: 7)
   --repeats N      runs of each kind, in turn (default: 3)
   --seconds N      of sustained (default: 60)
   --rates LIST     of network (default: 1gbit,10gbit)
@@ -32,7 +33,7 @@ while [ $# -gt 0 ]; do
     --seconds) seconds=$2; shift 2 ;;
     --rates) rates=$2; shift 2 ;;
     --help) usage; exit 0 ;;
-    calls | sustained | network) what=$1; shift ;;
+    calls | sustained | network | loopback) what=$1; shift ;;
     *) usage >&2; exit 2 ;;
     esac
 done
@@ -70,14 +71,18 @@ sustained)
     echo "== 4 PEs, load $(load)"
     run -n 4 "$work/sustained_puts" "$seconds"
     ;;
-network)
+network | loopback)
     # Memory can be shared between network namespaces: a library pretends that it cannot.
     compile "$here/messages.c" -o "$work/messages"
     printf '#!/bin/sh\nexec env LD_PRELOAD="%s" PROCESSES_PER_NODE=1 "%s" %s\n' "$build/lib/libpretend_nodes.so" "$work/messages" "${rounds:-7}" >"$work/program"
     chmod +x "$work/program"
     for ((i = 1; i <= repeats; i++)); do
         echo "== run $i, load $(load)"
-        "$root/benchmarks/network.sh" --rates "$rates" --program "$work/program" || echo "status $?"
+        if [ $what = loopback ]; then
+            run -n 2 --mca pml ob1 --mca btl tcp,self --mca btl_tcp_if_include lo "$work/program"
+        else
+            "$root/benchmarks/network.sh" --rates "$rates" --program "$work/program" || echo "status $?"
+        fi
     done
     ;;
 esac
