@@ -13,8 +13,8 @@ namespace causeway::tasks {
 /// registration ends the sleep, or prevents it.
 ///
 /// The count is never below the number of sleepers. ring() decrements it; a thread that registers but does not sleep
-/// leaves its count behind, which costs one useless ring. (Decrementing there could uncount another thread that has
-/// begun to sleep.)
+/// leaves its count behind, which costs one ring that nobody hears. (Decrementing there could uncount another thread
+/// that has begun to sleep.)
 template <class Atomics = real_atomics> class doorbell {
   public:
     /// Returns the key for sleep().
@@ -24,20 +24,30 @@ template <class Atomics = real_atomics> class doorbell {
         Atomics::fence();
         return key;
     }
-    void sleep(std::uint32_t key) { m_rings.wait(key, std::memory_order_acquire); }
+    void sleep(std::uint32_t key) {
+        m_in_sleep.fetch_add(1, std::memory_order_seq_cst);
+        m_rings.wait(key, std::memory_order_acquire);
+        m_in_sleep.fetch_sub(1, std::memory_order_seq_cst);
+    }
 
     [[nodiscard]] bool has_sleepers() const { return m_sleepers.load(std::memory_order_relaxed) != 0; }
-    /// Wakes one sleeper. False if there was none.
-    bool ring() {
+    enum class rung {
+        not_at_all, ///< nobody was counted
+        unheard,    ///< a count was left, but nobody slept: threads of other bells may do so
+        heard,      ///< a sleeper wakes, or has woken and not yet looked for work
+    };
+    /// Wakes one sleeper.
+    rung ring() {
         auto count = m_sleepers.load(std::memory_order_relaxed);
         while (count != 0)
             if (m_sleepers.compare_exchange_weak(count, count - 1, std::memory_order_seq_cst,
                                                  std::memory_order_relaxed)) {
+                const auto sleeping = m_in_sleep.load(std::memory_order_seq_cst);
                 m_rings.fetch_add(1, std::memory_order_seq_cst);
                 m_rings.notify_one();
-                return true;
+                return sleeping != 0 ? rung::heard : rung::unheard;
             }
-        return false;
+        return rung::not_at_all;
     }
     void ring_all() {
         m_rings.fetch_add(1, std::memory_order_seq_cst);
@@ -46,7 +56,7 @@ template <class Atomics = real_atomics> class doorbell {
 
   private:
     alignas(64) typename Atomics::template atomic<std::uint32_t> m_sleepers{0};
-    typename Atomics::template atomic<std::uint32_t> m_rings{0};
+    typename Atomics::template atomic<std::uint32_t> m_rings{0}, m_in_sleep{0};
 };
 
 } // namespace causeway::tasks

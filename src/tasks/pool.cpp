@@ -381,12 +381,14 @@ unsigned pool::deal_by_footprint(task* ready, worker* from, std::span<const regi
     return group;
 }
 
+bool pool::ring(unsigned group) {
+    using rung = doorbell<>::rung;
+    const auto result = m_groups[group]->bell.ring();
+    if (result != rung::not_at_all) m_asleep.fetch_sub(1, std::memory_order_relaxed);
+    return result == rung::heard;
+}
+
 void pool::wake_for(unsigned group) {
-    const auto ring = [&](unsigned which) {
-        if (!m_groups[which]->bell.ring()) return false;
-        m_asleep.fetch_sub(1, std::memory_order_relaxed);
-        return true;
-    };
     if (ring(group)) return;
     for (const auto& near : m_grouping.victims[group])
         if (m_groups[near.group]->bell.has_sleepers() && ring(near.group)) return;
@@ -404,11 +406,8 @@ void pool::wake_everyone_at_end() {
 void pool::wake_any() {
     real_atomics::fence(); // the thread that wants a slot is known before anyone is found asleep
     if (m_asleep.load(std::memory_order_relaxed) == 0) return;
-    for (auto& group : m_groups)
-        if (group->bell.ring()) {
-            m_asleep.fetch_sub(1, std::memory_order_relaxed);
-            return;
-        }
+    for (unsigned group = 0; group < m_groups.size(); ++group)
+        if (ring(group)) return;
 }
 
 void pool::end_sleep(const void* group, std::uint64_t sleepers) {

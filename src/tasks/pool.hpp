@@ -109,6 +109,8 @@ class pool {
     [[nodiscard]] unsigned deal_by_footprint(task* ready, worker* from, std::span<const region> regions);
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
+    /// Wakes one that sleeps in a group. False if none does.
+    bool ring(unsigned group);
     void wake_everyone();
     /// Call where a thread may have been the last one absent: the others sleep until is_over(), if the pool stops.
     void wake_everyone_at_end();

@@ -132,6 +132,10 @@ template <class Value> class atomic {
         scheduler::step();
         return std::exchange(m_value, m_value + more);
     }
+    Value fetch_sub(Value less, std::memory_order = std::memory_order_seq_cst) {
+        scheduler::step();
+        return std::exchange(m_value, m_value - less);
+    }
     bool compare_exchange_strong(Value& expected, Value wanted, std::memory_order = std::memory_order_seq_cst,
                                  std::memory_order = std::memory_order_seq_cst) {
         scheduler::step();

@@ -176,6 +176,42 @@ TEST(stepped, no_worker_sleeps_beside_work) {
         << "run " << model.runs;
 }
 
+/// As pool::wake_for() does: the ring of one group goes on to the next where nobody hears it. `goes_on` false: it ends
+/// at the first count.
+bool wake_one(std::array<doorbell<stepped::atomics>, 2>& bells, bool goes_on = true) {
+    using rung = doorbell<stepped::atomics>::rung;
+    for (auto& bell : bells)
+        if (const auto result = bell.ring(); result == rung::heard || (result != rung::not_at_all && !goes_on))
+            return true;
+    return false;
+}
+
+TEST(stepped, a_sleeper_of_another_group_is_woken_if_nobody_sleeps_in_the_first) {
+    struct scene {
+        std::array<doorbell<stepped::atomics>, 2> bells;
+        stepped::atomic<int> work;
+    };
+    scheduler model;
+    for (const bool goes_on : {true, false}) {
+        std::unique_ptr<scene> all;
+        const auto fresh = [&] {
+            all = std::make_unique<scene>();
+            (void)all->bells[0].register_sleeper(); // by a worker that then found work, and is long at it
+            return std::vector<scheduler::body>{
+                [&all] {
+                    const auto key = all->bells[1].register_sleeper();
+                    if (all->work.load() == 0) all->bells[1].sleep(key);
+                },
+                [&all, goes_on] {
+                    all->work.store(1);
+                    (void)wake_one(all->bells, goes_on);
+                },
+            };
+        };
+        EXPECT_EQ(model.every_order(fresh, [] { return true; }), goes_on) << "run " << model.runs;
+    }
+}
+
 /// The workers of one node: each has a deque; both have the inbox and the bell. A worker looks as worker::find() does,
 /// and sleeps as worker::idle() does.
 struct node_scene {
