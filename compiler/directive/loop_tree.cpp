@@ -543,7 +543,7 @@ void loop_tree::assign(loop_node& node) {
     // Gangs that shared it would leave each with a part of what follows it.
     const bool of_each_gang = written && (given || (writes_only_own(node) && is_read_later(node, written)));
     if (node.of && node.independent && !m_serial)
-        if (const auto* leaves = leaving(m_unit, node.body))
+        if (const auto* leaves = leaving(m_unit, node.body); leaves && !isa<GotoStmt>(leaves)) // refused by its name
             m_unit.error(leaves->getBeginLoc(),
                          "this leaves a loop whose iterations may run side by side; 'seq' on the "
                          "loop keeps them in order");

@@ -75,6 +75,7 @@ REFUSED = [
     ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
     ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source, and which no 'routine' declares"),
     ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
+    ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) { if (a[i]) goto next; a[i] = 1; next:; }", 2, "'goto' in a region"),
     ("#pragma acc parallel\n{ return; }", 2, "'return' out of a region"),
     ("#pragma acc parallel\n{ long double y = x; }", 2, "the type 'long double'"),
     ("#pragma acc parallel\n{ int b[n]; b[0] = 1; }", 2, "an array of variable length inside a region"),
