@@ -167,17 +167,18 @@ job::job() : m_patience(patience()), m_allocator(heap_bytes()) {
     report();
     meet_all("shmem_init");
     m_alarm = std::make_unique<death_alarm>(
-        m_processes,
-        [this](std::size_t pe) {
-            auto* const state = control(static_cast<int>(pe), state_line);
-            if (state == nullptr) return false;
-            const auto ended_by = __atomic_load_n(word_of(state, ends_all_word), __ATOMIC_ACQUIRE);
-            if ((ended_by & ends_all) != 0) comm::end_all_processes(static_cast<int>(ended_by));
-            return __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
-        },
+        m_processes, [this](std::size_t pe) { return has_died(static_cast<int>(pe)); },
         [](std::size_t pe) {
             give_up("watching PEs", "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
         });
+}
+
+bool job::has_died(int pe) const {
+    auto* const state = control(pe, state_line);
+    if (state == nullptr) return false;
+    const auto ended_by = __atomic_load_n(word_of(state, ends_all_word), __ATOMIC_ACQUIRE);
+    if ((ended_by & ends_all) != 0) comm::end_all_processes(static_cast<int>(ended_by));
+    return __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
 }
 
 /// By messages, where memory cannot be shared.

@@ -281,6 +281,9 @@ class job {
     [[nodiscard]] std::uint64_t waiting_of(const char* call, int pe) const;
     [[nodiscard]] std::string mpi_call_of(int pe) const;
     void say_waiting(std::uint64_t what) const;
+    /// Whether PE `pe` of this node, whose process is gone, ended without shmem_finalize. Ends this one if that PE has
+    /// ended all.
+    [[nodiscard]] bool has_died(int pe) const;
 
     std::unique_ptr<comm::process_group> m_group;
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_ends_mpi_late = false, m_has_ended = false;

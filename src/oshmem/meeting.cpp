@@ -268,9 +268,7 @@ void job::long_wait::pause() {
 
 void job::long_wait::look_for_dead() const {
     for (int pe = 0; pe < m_all.m_pes; ++pe) {
-        auto* const state = m_all.control(pe, state_line);
-        if (pe != m_all.m_pe && state != nullptr && m_all.m_processes[static_cast<std::size_t>(pe)].is_gone() &&
-            __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0)
+        if (pe != m_all.m_pe && m_all.m_processes[static_cast<std::size_t>(pe)].is_gone() && m_all.has_died(pe))
             give_up(m_call, "PE " + std::to_string(pe) + " is gone: its process ended without shmem_finalize");
     }
 }
