@@ -207,6 +207,12 @@ TEST(study_verdicts, tell_a_million_elements_by_the_name) {
         EXPECT_FALSE(paper::is_of_many_elements(each)) << each;
 }
 
+TEST(study_verdicts, take_the_best_of_several_by_what_confirms_it) {
+    EXPECT_EQ(paper::best_as_confirmed({{1, 1}, {1.2, 0.9}, {0.8, 1.3}}), 0.9);
+    EXPECT_EQ(paper::best_as_confirmed({{1, 1}, {7, 6.5}}), 6.5);
+    EXPECT_EQ(paper::best_as_confirmed({}), 0);
+}
+
 TEST(study_verdicts, differ_by_driver_where_words_do) {
     const auto all = paper::verdicts_of_all({{"one", {{"first", "holds", "1"}, {"second", "holds", "2"}}},
                                              {"two", {{"first", "holds", "3"}, {"second", "holds no more", "4"}}},

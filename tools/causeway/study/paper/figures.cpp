@@ -31,6 +31,12 @@ double quick_time(std::vector<double> values) {
     return values[values.size() / 4];
 }
 
+std::vector<double> every_other(const std::vector<double>& times, std::size_t from) {
+    std::vector<double> some;
+    for (auto i = from; i < times.size(); i += 2) some.push_back(times[i]);
+    return some;
+}
+
 struct point {
     std::string x;
     std::function<void()> once;
@@ -49,11 +55,21 @@ void measure(std::vector<point>& points, const effort& spent, const std::string&
             each.once();
             each.times.push_back(now() - from);
         }
-    const auto base = quick_time(points.front().times);
-    for (const auto& each : points) {
-        const auto seconds = quick_time(each.times);
-        all.push_back({figure, device, series, each.x, seconds, seconds > 0 ? base / seconds : 0});
-    }
+    const auto speed = [&points](const point& of, const auto& part) {
+        const auto base = quick_time(part(points.front().times)), seconds = quick_time(part(of.times));
+        return seconds > 0 ? base / seconds : 0;
+    };
+    const auto whole = [](const std::vector<double>& times) { return times; };
+    const auto even = [](const std::vector<double>& times) { return every_other(times, 0); };
+    const auto odd = [](const std::vector<double>& times) { return every_other(times, 1); };
+    for (const auto& each : points)
+        all.push_back({figure,
+                       device,
+                       series,
+                       each.x,
+                       quick_time(each.times),
+                       speed(each, whole),
+                       {speed(each, even), speed(each, odd)}});
 }
 
 } // namespace
@@ -276,14 +292,13 @@ class judge {
     double middle(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
         return median(values(figure, wanted));
     }
-    /// The median over series of their best value, and of that of one x.
-    double best(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
-        std::map<std::string, double> highest;
+    /// The median over series of their best value.
+    double best(const std::string& figure) const {
+        std::map<std::string, std::vector<measured_twice>> series;
         for (const auto& each : m_all)
-            if (each.figure == figure && each.device == m_device && wanted(each))
-                highest[each.series] = std::max(highest[each.series], each.value);
+            if (each.figure == figure && each.device == m_device) series[each.series].push_back(each.halves);
         std::vector<double> found;
-        for (const auto& [series, value] : highest) found.push_back(value);
+        for (const auto& [name, ways] : series) found.push_back(best_as_confirmed(ways));
         return median(found);
     }
 
@@ -298,7 +313,6 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
     const judge by(device, all);
     const auto word = [](bool holds) { return holds ? "holds" : "holds no more"; };
     const auto x_is = [](const std::string& x) { return [x](const row& each) { return each.x == x; }; };
-    const auto any = [](const row&) { return true; };
     std::vector<verdict> found;
     const auto kernel = by.middle("3-7", x_is("kernel")), compiled = by.middle("3-7", x_is("compilation"));
     found.push_back({"API calls cost more than kernels in short programs", word(kernel < 0.5),
@@ -316,16 +330,16 @@ std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows
                      number(100 * compiled, " %") + " of the median program, " + number(1e3 * seconds("3-7"), " ms") +
                          "; built again by the same process " + number(1e3 * seconds("3-7 kept"), " ms") + " (" +
                          number(100 * kept, " %") + ")"});
-    const auto more = by.best("8", any), thousand = by.middle("8", x_is("1000"));
+    const auto more = by.best("8"), thousand = by.middle("8", x_is("1000"));
     found.push_back({is_cpu ? "more work per item helps" : "more work per item hurts GPUs",
                      word(is_cpu ? more > 1.1 : thousand < 0.9),
                      "the best of 1 to 1000: " + number(more, " x") + "; 1000: " + number(thousand, " x")});
-    const auto ilp = by.best("13", any);
+    const auto ilp = by.best("13");
     found.push_back(
         {is_cpu ? "instruction-level parallelism helps" : "instruction-level parallelism does not matter on GPUs",
          word(is_cpu ? ilp > 1.1 : ilp < 1.1), "the best of 1 to 8 chains: " + number(ilp, " x")});
     // Figure 14's first size is NULL or the program's; the smallest has one item.
-    const auto large = by.best("14", any),
+    const auto large = by.best("14"),
                one = by.middle("14", [](const row& each) { return each.x == "1" || each.x == "1x1"; });
     found.push_back({"larger groups help, and NULL is not the best", word(large > 1.05 && one < large),
                      "the best is " + number(large, " x") + " of NULL or 16x16; groups of one " + number(one, " x")});
