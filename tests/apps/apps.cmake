@@ -88,7 +88,7 @@ endforeach()
 if(TARGET causeway_cc)
   add_test(NAME bt_mz.platform COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_platform.sh ${run_with} $<TARGET_FILE:bt_mz>)
   set_tests_properties(bt_mz.platform PROPERTIES
-    LABELS example TIMEOUT 240 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
+    LABELS example TIMEOUT 300 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
 endif()
 add_test(NAME bt_mz.lines COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_lines.sh ${PROJECT_SOURCE_DIR})
 set_tests_properties(bt_mz.lines PROPERTIES LABELS quick)
