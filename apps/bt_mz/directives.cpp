@@ -17,8 +17,7 @@ class directives : public version {
     directives(solver& solver, inbox& inbox)
         : m_solver(solver), m_tables(solver.tables()),
           m_plan(plan_exchange(solver.zones(), solver.rank(), order::points_side_by_side)), m_leaving(m_plan.outgoing),
-          m_initial(initial_field(solver.zones(), solver.rank(), order::points_side_by_side)), m_field(m_initial),
-          m_forcing(forcing_terms(solver.zones(), solver.rank(), order::points_side_by_side)),
+          m_initial(solver.initial_values()), m_field(m_initial), m_forcing(solver.forcing()),
           m_right(m_initial.size(), 0.0), m_work(std::make_unique_for_overwrite<double[]>(m_initial.size() * 5)),
           // communication begin
           m_inbox(inbox)
@@ -117,7 +116,8 @@ class directives : public version {
     tile_tables m_tables;
     exchange_plan m_plan;
     std::vector<face_copy> m_leaving; // outgoing, then local
-    std::vector<double> m_initial, m_field, m_forcing, m_right;
+    const std::vector<double>& m_initial; // the solver's
+    std::vector<double> m_field, m_forcing, m_right;
     std::unique_ptr<double[]> m_work; // of the device; the host names it
     // communication begin
     inbox& m_inbox;

@@ -221,7 +221,11 @@ void set_up(setting& made, const options& options) {
 
 void measure(setting& made, int steps, int rounds) {
     const int ranks = made.zones.ranks();
-    std::vector<double> forcing[2]; // by order
+    // One for all: versions with an order of their own refuse --kernels.
+    const order order = made.contenders.front().way->order_of_values();
+    const std::vector<double> of_host = made.on_device ? std::vector<double>()
+                                                       : forcing_terms(made.zones, made.rank, order);
+    const std::vector<double>& forcing = made.on_device ? made.on_device->forcing() : of_host;
     for (contender& each : made.contenders) { // as the benchmark has it: touches all code
         each.way->reset();
         timed_steps(*each.way, &version::step, 1);
@@ -233,10 +237,7 @@ void measure(setting& made, int steps, int rounds) {
             const double seconds = over_ranks(timed_steps(*each.way, &version::step, steps), MPI_MAX);
             each.seconds.push_back(seconds);
             each.processor_seconds.push_back(over_ranks(processor_seconds() - used, MPI_SUM));
-            const order order = each.way->order_of_values();
-            auto& terms = forcing[order == order::points_side_by_side];
-            if (terms.empty()) terms = forcing_terms(made.zones, made.rank, order);
-            auto& found = each.found.emplace_back(norms_of(made.zones, made.rank, order, each.way->field(), terms));
+            auto& found = each.found.emplace_back(norms_of(made.zones, made.rank, order, each.way->field(), forcing));
             const double alone = timed_steps(*each.way, &version::step_without_exchange, steps);
             const double mean = over_ranks(alone, MPI_SUM) / ranks;
             each.exchange.push_back(1 - mean / seconds);
@@ -244,6 +245,18 @@ void measure(setting& made, int steps, int rounds) {
             MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         }
+}
+
+/// As in "3 to 5 zones each".
+std::string zones_of_ranks(const mesh& zones) {
+    std::size_t least = zones.zones().size(), most = 0;
+    for (int rank = 0; rank < zones.ranks(); ++rank) {
+        const std::size_t count = zones.zones_of(rank).size();
+        least = std::min(least, count);
+        most = std::max(most, count);
+    }
+    const std::string range = least == most ? "" : std::to_string(least) + " to ";
+    return range + std::to_string(most) + (most == 1 ? " zone each" : " zones each");
 }
 
 /// Whether all versions found what is published, or, after fewer steps, the same.
@@ -273,13 +286,14 @@ bool benchmark(const options& options) {
     const bool is_checked = steps == kind.steps || contenders.size() > 1 || options.rounds > 1;
     bool right = true;
     if (rank == 0)
-        std::printf(
-            "bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the mean; %s\n"
-            "%-11s %10s %12s %10s %8s %13s %11s\n",
-            kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
-            std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
-            ranks == 1 ? "" : "s", zones.imbalance(), made.device ? apps::device_name(made.device).c_str() : "host",
-            "version", "seconds", "ms a step", "exchange", "uneven", "processor ms", "difference");
+        std::printf("bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the "
+                    "mean (%s); %s\n"
+                    "%-11s %10s %12s %10s %8s %13s %11s\n",
+                    kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
+                    std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
+                    ranks == 1 ? "" : "s", zones.imbalance(), zones_of_ranks(zones).c_str(),
+                    made.device ? apps::device_name(made.device).c_str() : "host", "version", "seconds", "ms a step",
+                    "exchange", "uneven", "processor ms", "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;

@@ -59,6 +59,9 @@ class solver {
     [[nodiscard]] cl_command_queue late_queue() const { return m_late.get(); }
     [[nodiscard]] cl_mem field() const { return m_field.get(); }
     [[nodiscard]] order order_of_values() const { return m_order; }
+    /// In that order.
+    [[nodiscard]] const std::vector<double>& initial_values() const { return m_initial; }
+    [[nodiscard]] const std::vector<double>& forcing() const { return m_forcing_terms; }
 
   private:
     apps::event launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
