@@ -358,7 +358,7 @@ class driver {
         words all = {"-x",
                      "c",
                      "-std=gnu17",
-                     "-w",
+                     "-Wno-everything",
                      "-nostdinc",
                      "-fsyntax-only",
                      "-fno-caret-diagnostics",
@@ -370,7 +370,8 @@ class driver {
         all.insert(all.end(), for_text_of_gcc.begin(), for_text_of_gcc.end());
         for (const auto& each : built_into_clang) all.push_back("-D" + each + "=causeway_" + each);
         for (const auto& each : options)
-            if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi")
+            if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi" ||
+                each == "-w")
                 all.push_back(each);
         return all;
     }

@@ -71,6 +71,28 @@ data_record record_of_rows(const unit& unit, const item& entry, QualType type, d
     return record;
 }
 
+/// True if the body gives the variable a value, and uses it for nothing but its own next value: `x += y`, `x = max(x,
+/// y)`.
+bool only_updates_itself(const Stmt* body, const VarDecl* variable) {
+    const auto uses_in = [&](const Stmt* part) {
+        int uses = 0;
+        for (const auto& each : accesses_in(part)) uses += each.root == variable;
+        return uses;
+    };
+    int updates = 0, uses_by_updates = 0;
+    walk(body, [&](const Stmt* each) {
+        const auto* assignment = dyn_cast<BinaryOperator>(each);
+        if (!assignment || !assignment->isAssignmentOp()) return true;
+        const auto* target = dyn_cast<DeclRefExpr>(assignment->getLHS()->IgnoreParenImpCasts());
+        if (!target || target->getDecl() != variable) return true;
+        if (!assignment->isCompoundAssignmentOp() && uses_in(assignment->getRHS()) == 0) return true;
+        ++updates;
+        uses_by_updates += uses_in(assignment);
+        return false;
+    });
+    return updates > 0 && uses_by_updates == uses_in(body);
+}
+
 } // namespace
 
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
@@ -462,6 +484,14 @@ class analyser {
             made.record = record_for(variable, "COPY");
         } else if (m_default == "none" && m_region.kernels) {
             not_given(variable);
+        } else if (auto& diagnostics = m_unit.context.getDiagnostics(); !diagnostics.getIgnoreAllWarnings() &&
+                                                                        !m_region.kernels &&
+                                                                        only_updates_itself(m_of.body, variable)) {
+            diagnostics.Report(m_of.directive->location,
+                               diagnostics.getCustomDiagID(DiagnosticsEngine::Warning,
+                                                           "'%0' is in no clause, and so firstprivate: what the region "
+                                                           "makes of it is lost; 'reduction' on the loop keeps it"))
+                << name;
         }
         m_region.captures.push_back(made);
     }

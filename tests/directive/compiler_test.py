@@ -282,6 +282,21 @@ class compiler(unittest.TestCase):
         self.write("twice.c", "void f(int *a) {\n#pragma acc parallel loop gang present(a)\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}\n}\n")
         self.assertRegex(self.run_program(COMPILER, "-c", "twice.c", fails=True), r"(?s)twice\.c:4:\d+: error: .*twice\.c:2:\d+: note: the outer loop")
 
+    def test_warns_of_results_that_a_region_loses(self):
+        for directive, body, lost in (("parallel loop", "most = __builtin_fmax(most, a[i]);", "most"), ("parallel loop", "most += a[i];", "most"), ("serial loop", "t = a[i] + t;", "t"),
+                                      ("parallel loop reduction(max:most)", "most = __builtin_fmax(most, a[i]);", ""), ("kernels loop", "most += a[i];", ""),
+                                      ("parallel loop", "t = 0; for (k = 0; k < 9; k++) t += a[k]; a[i] = t;", ""), ("parallel loop copy(most)", "most += a[i];", ""),
+                                      ("parallel loop private(t)", "t = a[i]; t += 1; a[i] = t;", "")):
+            with self.subTest(directive + ": " + body):
+                self.write("loses.c", f"int main(void) {{ static double a[9]; double most = 0, t = 0; int k;\n#pragma acc {directive}\n"
+                                      f"for (int i = 0; i < 9; i++) {{ {body} }}\nreturn most > 0 || t > 0; }}\n")
+                self.assertNotIn("warning", self.run_program(COMPILER, "-w", "-c", "loses.c"))
+                said = self.run_program(COMPILER, "-c", "loses.c")
+                if lost:
+                    self.assertIn(f"loses.c:2:9: warning: '{lost}' is in no clause, and so firstprivate: what the region makes of it is lost; 'reduction' on the loop keeps it", said)
+                else:
+                    self.assertNotIn("warning", said)
+
     def test_members_without_names(self):
         self.write("members.c", """#include <stdio.h>
 typedef struct { int k; struct { int p, q; union { int u; float f; }; }; union { long l; double d; }; } whole;
