@@ -124,10 +124,7 @@ class served_wait final : public transfer::endpoint, transfer::waiting_end, priv
             if (m_opening != nullptr && compares()) finish({});
             return;
         }
-        m_number = m_server->await(m_what, [this](const failure& error) {
-            m_number = 0;
-            finish(error);
-        });
+        await();
     }
     void cancel() override {
         if (m_opening != nullptr) finish(cancelled());
@@ -136,10 +133,21 @@ class served_wait final : public transfer::endpoint, transfer::waiting_end, priv
   private:
     /// Also of a word that was not kept when this began: who finds it kept changes it without the server.
     bool look() override {
-        if (m_server->has_host_memory() || !compares()) return false;
-        m_is_waiting = false;
-        finish({});
-        return true;
+        if (m_server->has_host_memory()) return false;
+        if (compares()) {
+            m_is_waiting = false;
+            finish({});
+            return true;
+        }
+        // The driver could not read it, for another command: it is kept no longer.
+        if (m_number == 0 && !m_server->knows_word(m_what.offset, m_what.bytes)) await();
+        return m_opening == nullptr;
+    }
+    void await() {
+        m_number = m_server->await(m_what, [this](const failure& error) {
+            m_number = 0;
+            finish(error);
+        });
     }
     [[nodiscard]] bool compares() const {
         const auto* const kept = m_server->kept_word(m_what.offset, m_what.bytes);

@@ -241,8 +241,11 @@ void heap_server::overwrite(const heap_extent& where, const std::function<void(e
 
 void heap_server::serve_get(int from, const heap_message& message) {
     m_serving[{from, message.number}] = {};
-    // A failure is that of the device, which the get meets, too.
-    write_back(extent_of(message), [this, from, message](const failure&) {
+    write_back(extent_of(message), [this, from, message](const failure& unwritten) {
+        if (unwritten) {
+            answer(from, message, unwritten);
+            return;
+        }
         serve(from, message, device_part(message),
               endpoints::make_send_endpoint(mpi_runtime::instance().ranks(), m_space, from,
                                             static_cast<int>(message.tag)),
@@ -295,11 +298,14 @@ void heap_server::work_on_word(const endpoints::heap_atomic& what, answered done
     const bool is_kept_otherwise = m_words_kept.overlaps(what.offset, what.bytes) &&
                                    !m_words_kept.knows(what.offset, what.bytes);
     const heap_extent where{.offset = what.offset, .bytes = what.bytes};
-    if (is_kept_otherwise) write_back(where, [](const failure&) {});
+    const auto unwritten = std::make_shared<failure>();
+    if (is_kept_otherwise) write_back(where, [unwritten](const failure& error) { *unwritten = error; });
     add_word_job(word_job::kind::atomic, what,
-                 [this, where, is_kept_otherwise, done = std::move(done)](const failure& error, std::uint64_t before) {
-                     if (is_kept_otherwise) reload(where, [](const failure&) {});
-                     done(error, before);
+                 [this, where, is_kept_otherwise, unwritten, done = std::move(done)](const failure& error,
+                                                                                     std::uint64_t before) {
+                     // What could not be written is still the word's value.
+                     if (is_kept_otherwise && !*unwritten) reload(where, [](const failure&) {});
+                     done(*unwritten ? *unwritten : error, before);
                  });
 }
 
@@ -474,8 +480,12 @@ void heap_server::bring(const endpoints::heap_location& from, std::size_t bytes,
         // Kept until then by what is called.
         const auto kept = std::make_shared<std::unique_ptr<transfer::endpoint>>(std::move(target));
         write_back({.offset = from.offset, .bytes = bytes},
-                   [this, from, bytes, kept, then = std::move(then)](const failure&) {
-                       submit(own_range(from.offset), std::move(*kept), bytes, then);
+                   [this, from, bytes, kept, then = std::move(then)](const failure& unwritten) {
+                       if (unwritten) {
+                           then(unwritten);
+                       } else {
+                           submit(own_range(from.offset), std::move(*kept), bytes, then);
+                       }
                    });
     } else {
         submit(make_asked_get(shared_from_this(), std::move(target), from, bytes, in_order::no), std::move(then));

@@ -119,6 +119,10 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     /// Puts the word into the word table, then calls `then`. False, without a call, if the table has no room.
     [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
     /// Its value in that table; null if it is not there, or just being read.
+    /// Whether it is in that table, or just being read. A word that the driver could not read is not.
+    [[nodiscard]] bool knows_word(std::size_t offset, std::size_t bytes) const {
+        return m_words_kept.knows(offset, bytes);
+    }
     [[nodiscard]] const std::byte* kept_word(std::size_t offset, std::size_t bytes) const {
         return m_words_kept.find(offset, bytes);
     }

@@ -13,6 +13,9 @@ static cl_int(CL_API_CALL* read_really)(cl_command_queue, cl_mem, cl_bool, size_
                                         const cl_event*, cl_event*);
 static cl_int(CL_API_CALL* write_really)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void*, cl_uint,
                                          const cl_event*, cl_event*);
+static cl_int(CL_API_CALL* write_rows_really)(cl_command_queue, cl_mem, cl_bool, const size_t*, const size_t*,
+                                              const size_t*, size_t, size_t, size_t, size_t, const void*, cl_uint,
+                                              const cl_event*, cl_event*);
 
 static int fails(atomic_int* left) {
     int now = atomic_load(left);
@@ -35,10 +38,23 @@ static cl_int CL_API_CALL write_or_fail(cl_command_queue queue, cl_mem buffer, c
     return write_really(queue, buffer, blocking, offset, size, source, count, list, event);
 }
 
+/* The library then tries an ordinary write. */
+static cl_int CL_API_CALL write_rows_or_refuse(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
+                                               const size_t* origin, const size_t* host_origin, const size_t* region,
+                                               size_t row, size_t slice, size_t host_row, size_t host_slice,
+                                               const void* source, cl_uint count, const cl_event* list,
+                                               cl_event* event) {
+    if (atomic_load(&writes_to_fail) > 0) return CL_OUT_OF_RESOURCES;
+    return write_rows_really(queue, buffer, blocking, origin, host_origin, region, row, slice, host_row, host_slice,
+                             source, count, list, event);
+}
+
 __attribute__((constructor)) static void take_the_place(void) {
     cl_icd_dispatch* const table = table_of_pocl("failing_copies");
     read_really = table->clEnqueueReadBuffer;
     table->clEnqueueReadBuffer = read_or_fail;
     write_really = table->clEnqueueWriteBuffer;
     table->clEnqueueWriteBuffer = write_or_fail;
+    write_rows_really = table->clEnqueueWriteBufferRect;
+    table->clEnqueueWriteBufferRect = write_rows_or_refuse;
 }

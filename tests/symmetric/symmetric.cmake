@@ -40,6 +40,12 @@ if(NOT CAUSEWAY_SANITIZE)
     endforeach()
   endforeach()
 endif()
+# Heaps of devices' own memory, whose driver fails when it is told to.
+if(TARGET pretend_discrete AND TARGET failing_copies)
+  causeway_test(symmetric.failing_driver LABEL system RUNTIME pocl RANKS 1 TIMEOUT 120
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:failing_copies>:$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:symmetric_tests>
+            --gtest_filter=symmetric_words_of_a_failing_driver.*)
+endif()
 add_executable(killed_pe symmetric/killed_pe.cpp)
 target_include_directories(killed_pe PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/system)
 target_link_libraries(killed_pe PRIVATE causeway_flags Causeway::causeway Threads::Threads)
