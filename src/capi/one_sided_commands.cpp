@@ -43,9 +43,16 @@ endpoints::heap_signal check_signal(const symmetric_heap& heap, const uint64_t* 
             value};
 }
 
+static const char* name_of(cl_command_type type) {
+    static constexpr std::array<const char*, 14> names = {
+        "put",   "get",     "put with signal", "signal",    "wait for a signal", "atomic",     "fence",
+        "quiet", "barrier", "wait for a word", "broadcast", "collect",           "all-to-all", "reduction"};
+    return names.at(type - CL_COMMAND_PUT);
+}
+
 cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows,
                      cl_bool blocking, const event_arguments& events) {
-    new_command made{.type = type, .queues = {checked.queue}, .needs_mpi = true};
+    new_command made{.type = type, .name = name_of(type), .queues = {checked.queue}, .needs_mpi = true};
     made.flows = std::move(flows);
     return enqueue(std::move(made), blocking, events);
 }

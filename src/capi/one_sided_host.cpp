@@ -80,8 +80,8 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
 cl_int causeway_symmetric_quiet(void) {
     return guard([&] {
         const auto heap = symmetric_heap::of_process();
-        symmetric_heap::run(one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet),
-                                     endpoints::make_empty_endpoint("host"), 0));
+        symmetric_heap::run("quiet", one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet),
+                                              endpoints::make_empty_endpoint("host"), 0));
         return CL_SUCCESS;
     });
 }

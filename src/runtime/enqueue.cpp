@@ -243,6 +243,7 @@ static transfer::command_label label_of(const new_command& made) {
     static constexpr std::array<const char*, 6> names = {"write from file", "read to file",     "send",
                                                          "receive",         "send and receive", "copy to peer"};
     transfer::command_label label;
+    if (made.name != nullptr) label.name = made.name;
     if (const auto index = made.type - CL_COMMAND_WRITE_BUFFER_FROM_FILE; index < names.size())
         label.name = names.at(index);
     for (std::size_t i = 0; i < std::min(made.queues.size(), label.queues.size()); ++i)

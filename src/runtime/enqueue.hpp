@@ -51,6 +51,7 @@ void check_overlap(cl_mem first, size_t first_offset, cl_mem second, size_t seco
 /// Everything checked, ready to go.
 struct new_command {
     cl_command_type type = 0;
+    const char* name = nullptr; ///< for users, of types that have none in enqueue(); lives as long as the process
     std::vector<checked_queue> queues; ///< in whose order it takes part; the first is the command's own
     std::vector<std::unique_ptr<transfer::flow>> flows;
     std::shared_ptr<endpoints::matched_envelope> envelope;

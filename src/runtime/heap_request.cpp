@@ -34,6 +34,9 @@ class asked_endpoint final : public transfer::endpoint, transfer::waiting_end {
         return {.kind = transfer::medium::host, .has_memory = true};
     }
     [[nodiscard]] std::string name() const override { return m_name; }
+    [[nodiscard]] std::string partner() const override {
+        return m_asking.is_under_way() ? "PE " + std::to_string(m_pe) + " to answer" : "";
+    }
     [[nodiscard]] std::byte* memory() const override { return const_cast<std::byte*>(m_before.data()); }
 
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
@@ -112,7 +115,12 @@ class served_wait final : public transfer::endpoint, transfer::waiting_end, priv
     }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
-    [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
+    [[nodiscard]] std::string partner() const override {
+        const auto& heap = *m_server->served();
+        return endpoints::text_of(m_what, m_server->has_host_memory()
+                                              ? heap.at(heap.pe(), m_what.offset)
+                                              : m_server->kept_word(m_what.offset, m_what.bytes));
+    }
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;
         of().waits().add(*this);

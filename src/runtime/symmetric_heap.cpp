@@ -278,7 +278,8 @@ void symmetric_heap::leave(bool all_come) const {
     try {
         // Open MPI (4.1) and MPICH give what comes late to the next communicator that has the number of this one.
         if (all_come) {
-            run(one_flow(make_farewell(m_server), endpoints::make_empty_endpoint("farewell"), 0));
+            run("causeway_symmetric_finalize",
+                one_flow(make_farewell(m_server), endpoints::make_empty_endpoint("farewell"), 0));
             return;
         }
     } catch (const transfer_error&) { // one has ended, and its farewell may yet come
@@ -448,8 +449,8 @@ void symmetric_heap::clear(void* address, std::size_t bytes) const {
     std::vector<std::byte> zeros(std::min(bytes, std::size_t{4} << 20));
     const auto first = locate(address, bytes, "the address");
     for (std::size_t done = 0; done < bytes; done += zeros.size())
-        run(put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done},
-                std::min(zeros.size(), bytes - done)));
+        run("causeway_symmetric_calloc", put(endpoints::make_host_endpoint(zeros.data()), {m_heap->pe(), first + done},
+                                             std::min(zeros.size(), bytes - done)));
 }
 
 bool symmetric_heap::may_be_done_at_once(int pe) const {
@@ -466,16 +467,16 @@ void symmetric_heap::put_from(std::byte* memory, const endpoints::heap_location&
         endpoints::put_now(*m_heap, memory, where, bytes, then);
     } else if (overlaps_itself(memory, where, bytes)) {
         std::vector<std::byte> copy(bytes);
-        run(get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
-        run(put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
+        run("get", get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
+        run("put", put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
     } else if (!own) {
-        run(put(endpoints::make_host_endpoint(memory), where, bytes, then));
+        run("put", put(endpoints::make_host_endpoint(memory), where, bytes, then));
     } else if (keeps_words(*own, bytes)) {
         std::vector<std::byte> copy(bytes);
-        run(get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
-        run(put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
+        run("get", get(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
+        run("put", put(endpoints::make_host_endpoint(copy.data()), where, bytes, then));
     } else {
-        run(put(m_server->own_range(*own), where, bytes, then));
+        run("put", put(m_server->own_range(*own), where, bytes, then));
     }
 }
 
@@ -485,29 +486,30 @@ void symmetric_heap::get_to(std::byte* memory, const endpoints::heap_location& w
         endpoints::get_now(*m_heap, memory, where, bytes);
     } else if (overlaps_itself(memory, where, bytes)) {
         std::vector<std::byte> copy(bytes);
-        run(get(endpoints::make_host_endpoint(copy.data()), where, bytes));
-        run(put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
+        run("get", get(endpoints::make_host_endpoint(copy.data()), where, bytes));
+        run("put", put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), offset_of(memory)}, bytes));
     } else if (!own) {
-        run(get(endpoints::make_host_endpoint(memory), where, bytes));
+        run("get", get(endpoints::make_host_endpoint(memory), where, bytes));
     } else if (keeps_words(*own, bytes)) {
         std::vector<std::byte> copy(bytes);
-        run(get(endpoints::make_host_endpoint(copy.data()), where, bytes));
-        run(put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
+        run("get", get(endpoints::make_host_endpoint(copy.data()), where, bytes));
+        run("put", put(endpoints::make_host_endpoint(copy.data()), {m_heap->pe(), *own}, bytes));
     } else {
-        run(get(m_server->own_range(*own), where, bytes));
+        run("get", get(m_server->own_range(*own), where, bytes));
     }
 }
 
 std::uint64_t symmetric_heap::carry_out(const endpoints::heap_atomic& what) const {
     if (may_be_done_at_once(what.pe)) return endpoints::carry_out(what, m_heap->at(what.pe, what.offset));
     std::uint64_t before = 0;
-    run(one_flow(atomic(what), endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&before)), what.bytes));
+    run("atomic",
+        one_flow(atomic(what), endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&before)), what.bytes));
     return before;
 }
 
 void symmetric_heap::wait_for(const endpoints::awaited_word& what) const {
     if (may_be_done_at_once(m_heap->pe()) && endpoints::holds(what, m_heap->at(m_heap->pe(), what.offset))) return;
-    run(one_flow(wait(what), endpoints::make_empty_endpoint("host"), 0));
+    run("wait for a word", one_flow(wait(what), endpoints::make_empty_endpoint("host"), 0));
 }
 
 bool symmetric_heap::overlaps_itself(const std::byte* memory, const endpoints::heap_location& where,
@@ -531,10 +533,11 @@ bool symmetric_heap::keeps_words(std::size_t offset, std::size_t bytes) const {
 }
 
 void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
-    run(one_flow(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0));
+    run(purpose.name,
+        one_flow(endpoints::make_meeting(m_heap, purpose), endpoints::make_empty_endpoint(purpose.name), 0));
 }
 
-void symmetric_heap::run(flows moved) {
+void symmetric_heap::run(const char* name, flows moved) {
     auto& process = runtime::instance();
     const auto work = std::make_shared<transfer::command>(std::move(moved), nullptr);
     {
@@ -543,6 +546,7 @@ void symmetric_heap::run(flows moved) {
         driver.advance(*work);
     }
     if (const auto result = work->wait(process.engine().spin())) throw transfer_error(result);
+    work->is_called({.name = name});
 }
 
 static constexpr std::size_t largest_alignment = 4096;

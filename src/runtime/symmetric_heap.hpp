@@ -105,8 +105,8 @@ class symmetric_heap {
     [[nodiscard]] std::uint64_t carry_out(const endpoints::heap_atomic& what) const;
     void wait_for(const endpoints::awaited_word& what) const;
 
-    /// Runs `moved` as a command in no queue, and waits for it. Throws transfer_error.
-    static void run(flows moved);
+    /// Runs `moved` as a command in no queue, and waits for it. `name`, for users, is a literal. Throws transfer_error.
+    static void run(const char* name, flows moved);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.
     void meet(const endpoints::meeting_purpose& purpose) const;
 

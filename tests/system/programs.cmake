@@ -51,7 +51,7 @@ foreach(mode ended-drain ended-pending)
   system_program(system.work_in_flight.${mode}.2 2 $<TARGET_FILE:work_in_flight> ${mode})
 endforeach()
 system_program(system.work_in_flight.unanswered.2 2 $<TARGET_FILE:work_in_flight> unanswered)
-foreach(mode both missing slow)
+foreach(mode both missing slow one_sided)
   system_program(system.stalled.${mode}.2 2 $<TARGET_FILE:stalled> ${mode})
 endforeach()
 # A launcher would call a rank that never finalises an error.

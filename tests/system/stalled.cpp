@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // A program for two ranks whose transfers wait: what the library says of it on standard error. Argument: both (each
-// receives before it sends, in one in-order queue), missing (nobody sends) or slow (all goes on, but slowly).
+// receives before it sends, in one in-order queue), missing (nobody sends), slow (all goes on, but slowly) or one_sided
+// (one PE waits for what the other never does).
 #include "device.hpp"
+
+#include <causeway/symmetric.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -104,6 +107,24 @@ int main(int argc, char** argv) {
         const auto received = receive(on.get(), in, other, tag);
         expect_told(heard, "(receive) waits for rank 1 to send with tag 5");
         end(received);
+    } else if (mode == "one_sided") {
+        check(causeway_symmetric_init(own.context(), own.device(), MPI_COMM_WORLD, 1 << 20), "causeway_symmetric_init");
+        auto* const word = static_cast<std::uint64_t*>(causeway_symmetric_calloc(1, sizeof(std::uint64_t)));
+        if (rank == 0) {
+            event waited, met;
+            check(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_GE, 3, 0, nullptr, waited.out()),
+                  "clEnqueueSignalWait");
+            check(clEnqueueSymmetricBarrier(aside.get(), CL_FALSE, 0, nullptr, met.out()), "clEnqueueSymmetricBarrier");
+            expect_told(heard,
+                        "(wait for a signal) waits for the word at 0 B of the symmetric heap, now 0, to be >= 3");
+            expect_told(heard, "(barrier) waits for PE 1 to come to a barrier");
+            end(waited);
+            MPI_Barrier(MPI_COMM_WORLD);
+        } else {
+            MPI_Barrier(MPI_COMM_WORLD);
+            expect(causeway_symmetric_barrier() == CL_SUCCESS, "PE 1 comes to the barrier");
+        }
+        expect(causeway_symmetric_finalize() == CL_SUCCESS, "the heap ends");
     } else if (mode == "slow") {
         // One receive waits all the time, while others go on; each pause is shorter than the limit.
         const queue third = own.make_queue(0);

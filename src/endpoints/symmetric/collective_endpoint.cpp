@@ -29,7 +29,7 @@ class gathered_source final : public transfer::endpoint, transfer::waiting_end, 
     }
     [[nodiscard]] std::string name() const override { return m_what.purpose.name; }
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
-    [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
+    [[nodiscard]] std::string partner() const override { return m_turn->partner(); }
 
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }

@@ -22,6 +22,20 @@ void meeting_turn::drop() {
     if (!m_self && m_left > 0) wait_for_turn();
 }
 
+std::string meeting_turn::partner() const {
+    const bool is_at_one = m_self != nullptr && m_has_turn;
+    if (m_self && !is_at_one) return {};
+    constexpr int most_named = 8;
+    std::string who;
+    int missing = 0;
+    for (int pe = 0; is_at_one && pe < m_heap->pes(); ++pe) {
+        if (m_heap->arrival_of(pe, m_number).number == m_number) continue;
+        if (++missing <= most_named) who += (missing == 1 ? "PE " : ", PE ") + std::to_string(pe);
+    }
+    if (missing > most_named) who += " and " + std::to_string(missing - most_named) + " more";
+    return (missing == 0 ? "all PEs" : who) + " to come to " + m_purpose.name;
+}
+
 void meeting_turn::wait_for_turn() {
     m_self = shared_from_this();
     if (m_has_turn) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace causeway::endpoints {
 
@@ -33,6 +34,8 @@ class meeting_turn final : private heap_waiter, public std::enable_shared_from_t
     /// The command has ended: comes to the remaining meetings by itself.
     void drop();
 
+    /// Who has yet to come, for the user; empty while it waits for this PE's own commands.
+    [[nodiscard]] std::string partner() const;
     /// What the others have brought to the meeting that is just over.
     [[nodiscard]] std::uint64_t value_of(int pe) const { return m_heap->arrival_of(pe, m_number).value; }
 

@@ -197,7 +197,9 @@ class word_wait final : public transfer::endpoint, transfer::waiting_end, privat
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return "the word at " + bytes_text(m_what.offset); }
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
-    [[nodiscard]] std::string partner() const override { return name() + " of the symmetric heap to be set"; }
+    [[nodiscard]] std::string partner() const override {
+        return text_of(m_what, m_heap->at(m_heap->pe(), m_what.offset));
+    }
 
     void open(const transfer::open_request&, step& done) override {
         m_opening = &done;
@@ -261,7 +263,7 @@ class meeting_endpoint final : public transfer::endpoint, transfer::waiting_end 
     [[nodiscard]] endpoint_traits traits() const override { return {.kind = medium::host, .has_memory = true}; }
     [[nodiscard]] std::string name() const override { return m_name; }
     [[nodiscard]] transfer::abilities offers() override { return {.waits = this}; }
-    [[nodiscard]] std::string partner() const override { return "all PEs to come to " + name(); }
+    [[nodiscard]] std::string partner() const override { return m_turn->partner(); }
     void enqueued() override { m_turn->join(); }
     void abandoned() override { m_turn->drop(); }
     void open(const transfer::open_request&, step& done) override {
@@ -324,6 +326,21 @@ template <class Word> Word carry_out_on(const heap_atomic& what, Word* word) {
 bool holds(const awaited_word& what, const std::byte* word) {
     return what.bytes == 4 ? word_holds<std::uint32_t, std::int32_t>(what, word)
                            : word_holds<std::uint64_t, std::int64_t>(what, word);
+}
+
+std::string text_of(const awaited_word& what, const std::byte* word) {
+    static constexpr const char* comparisons[] = {"==", "!=", ">", ">=", "<", "<="};
+    const auto number = [&](std::uint64_t value) {
+        if (!what.is_signed) return std::to_string(what.bytes == 4 ? static_cast<std::uint32_t>(value) : value);
+        return std::to_string(what.bytes == 4 ? static_cast<std::int32_t>(value) : static_cast<std::int64_t>(value));
+    };
+    std::string text = "the word at " + bytes_text(what.offset) + " of the symmetric heap";
+    if (word != nullptr)
+        text += ", now " +
+                number(what.bytes == 4
+                           ? __atomic_load_n(reinterpret_cast<const std::uint32_t*>(word), __ATOMIC_ACQUIRE)
+                           : __atomic_load_n(reinterpret_cast<const std::uint64_t*>(word), __ATOMIC_ACQUIRE));
+    return text + ", to be " + comparisons[static_cast<int>(what.how)] + " " + number(what.value);
 }
 
 std::uint64_t carry_out(const heap_atomic& what, std::byte* word) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace causeway::endpoints {
 
@@ -42,6 +43,8 @@ struct awaited_word {
     bool is_signed = false;
 };
 [[nodiscard]] bool holds(const awaited_word& what, const std::byte* word);
+/// What a wait waits for, for the user. `word` may be null: not known.
+[[nodiscard]] std::string text_of(const awaited_word& what, const std::byte* word);
 
 enum class atomic_operation { fetch, set, add, increment, compare_and_swap, swap, bit_and, bit_or, bit_xor };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a node's memory allows.
+// What a node's memory allows, and what is said of waits.
 #include "endpoints/symmetric/heap.hpp"
+#include "endpoints/symmetric/symmetric_endpoint.hpp"
 
 #include <gtest/gtest.h>
 
@@ -33,6 +34,21 @@ TEST(heap_wishes, of_devices_memory_take_none_of_the_node) {
 
 TEST(heap_wishes, may_be_more_than_any_number_has) {
     EXPECT_TRUE(shortage({{1, UINT64_MAX, 8 * gib}, {1, UINT64_MAX, 8 * gib}}, 1));
+}
+
+TEST(awaited_words, are_told_with_what_they_are) {
+    using causeway::endpoints::comparison;
+    using causeway::endpoints::text_of;
+    const std::uint64_t word = 0xFFFFFFFF00000003u;
+    const auto* const bytes = reinterpret_cast<const std::byte*>(&word);
+    EXPECT_EQ(text_of({.offset = 4096, .bytes = 4, .how = comparison::greater_or_equal, .value = 5}, bytes),
+              "the word at 4 KiB of the symmetric heap, now 3, to be >= 5");
+    EXPECT_EQ(text_of({.how = comparison::less, .value = 5}, bytes),
+              "the word at 0 B of the symmetric heap, now 18446744069414584323, to be < 5");
+    EXPECT_EQ(text_of({.how = comparison::not_equal, .value = std::uint64_t(-2), .is_signed = true}, bytes),
+              "the word at 0 B of the symmetric heap, now -4294967293, to be != -2");
+    EXPECT_EQ(text_of({.how = comparison::equal, .value = 1}, nullptr),
+              "the word at 0 B of the symmetric heap, to be == 1");
 }
 
 } // namespace
