@@ -115,6 +115,13 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
+/*
+ * Gives the heap back at once, because this PE's program has failed. Not collective, and waits for nobody. What the
+ * other PEs wait for, and their collective calls, then fail with CL_TRANSFER_PEER_FAILED, and their
+ * causeway_symmetric_finalize, too, if it has not yet met this PE's. All PEs may call causeway_symmetric_init again.
+ */
+CAUSEWAY_EXPORT cl_int causeway_symmetric_give_up(void);
+
 /* This PE's number, and how many there are; -1 before causeway_symmetric_init. */
 CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
 CAUSEWAY_EXPORT int causeway_symmetric_pes(void);

@@ -36,6 +36,13 @@ cl_int causeway_symmetric_finalize(void) {
     });
 }
 
+cl_int causeway_symmetric_give_up(void) {
+    return guard([&] {
+        symmetric_heap::give_up();
+        return CL_SUCCESS;
+    });
+}
+
 int causeway_symmetric_pe(void) {
     const auto heap = symmetric_heap::of_process_if_any();
     return heap ? heap->memory()->pe() : -1;

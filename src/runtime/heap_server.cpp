@@ -60,11 +60,11 @@ void heap_server::start() {
     listen();
 }
 
-void heap_server::leave() {
+void heap_server::leave(bool gives_up) {
     if (std::exchange(m_has_left, true)) return;
     m_heap->tell_others_by(nullptr);
     for (int pe = 0; pe < m_heap->pes(); ++pe)
-        if (pe != m_heap->pe()) send(pe, {.what = heap_message::kind::left});
+        if (pe != m_heap->pe()) send(pe, {.what = heap_message::kind::left, .has_failed = gives_up ? 1 : 0});
     if (all_have_left()) end_listening();
     rest_if_silent();
 }
@@ -143,7 +143,7 @@ void heap_server::take(int from, const heap_message& message) {
                                     .value = message.brought,
                                     .has_failed = static_cast<std::uint32_t>(message.has_failed)});
         break;
-    case heap_message::kind::left: m_heap->note_left(from); break;
+    case heap_message::kind::left: m_heap->note_left(from, message.has_failed != 0); break;
     case heap_message::kind::end: break;
     case heap_message::kind::withdraw:
         if (const auto found = m_serving.find({from, message.number}); found != m_serving.end()) {

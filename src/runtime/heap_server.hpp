@@ -77,8 +77,9 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     ~heap_server();
 
     void start();
-    /// Tells the others that this PE has left, and serves them no more. Hears only that they have left, too.
-    void leave();
+    /// Tells the others that this PE has left, or gives up (heap::leave()), and serves them no more. Hears only that
+    /// they have left, too.
+    void leave(bool gives_up = false);
     /// Whether all PEs have left, and nothing more is heard: the communicator can be freed.
     [[nodiscard]] bool is_over() const { return m_has_left && all_have_left() && !m_listening; }
     /// Leaves, and hears nothing more. A message that comes later stays in the communicator, which must then not be
@@ -118,11 +119,11 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     /// Puts the word into the word table, then calls `then`. False, without a call, if the table has no room.
     [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
-    /// Its value in that table; null if it is not there, or just being read.
     /// Whether it is in that table, or just being read. A word that the driver could not read is not.
     [[nodiscard]] bool knows_word(std::size_t offset, std::size_t bytes) const {
         return m_words_kept.knows(offset, bytes);
     }
+    /// Its value in that table; null if it is not there, or just being read.
     [[nodiscard]] const std::byte* kept_word(std::size_t offset, std::size_t bytes) const {
         return m_words_kept.find(offset, bytes);
     }

@@ -134,6 +134,12 @@ void symmetric_heap::finish() {
     if (why) throw transfer_error(why);
 }
 
+void symmetric_heap::give_up() {
+    of_process()->leave(false, true);
+    const std::lock_guard lock(process_mutex);
+    process_heap().reset();
+}
+
 symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes)
     : m_device(device), m_allocator(heap_bytes) {
     auto& process = runtime::instance();
@@ -270,10 +276,10 @@ void symmetric_heap::make_buffer(cl_device_id device, std::size_t heap_bytes, st
     m_base = m_range->first();
 }
 
-void symmetric_heap::leave(bool all_come) const {
+void symmetric_heap::leave(bool all_come, bool gives_up) const {
     auto& process = runtime::instance();
-    if (m_server) (void)process.call_and_wait([server = m_server] { server->leave(); });
-    m_heap->leave(); // behind the messages that say so: who dies before them has not left
+    if (m_server) (void)process.call_and_wait([server = m_server, gives_up] { server->leave(gives_up); });
+    m_heap->leave(gives_up); // behind the messages that say so: who dies before them has not left
     if (!m_server) return;
     try {
         // Open MPI (4.1) and MPICH give what comes late to the next communicator that has the number of this one.
@@ -540,13 +546,13 @@ void symmetric_heap::meet(const endpoints::meeting_purpose& purpose) const {
 void symmetric_heap::run(const char* name, flows moved) {
     auto& process = runtime::instance();
     const auto work = std::make_shared<transfer::command>(std::move(moved), nullptr);
+    work->is_called({.name = name});
     {
         transfer::engine_thread::inline_driver driver(process.thread());
         process.submit(work, uses_mpi::yes);
         driver.advance(*work);
     }
     if (const auto result = work->wait(process.engine().spin())) throw transfer_error(result);
-    work->is_called({.name = name});
 }
 
 static constexpr std::size_t largest_alignment = 4096;

@@ -35,6 +35,8 @@ class symmetric_heap {
     static void start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
     /// Collective. This PE leaves also if the others do something else; then it throws transfer_error.
     static void finish();
+    /// This PE leaves at once, because its program has failed: the others' waits and commands fail.
+    static void give_up();
     /// The process's heap. Throws transfer_error(invalid_operation) if there is none.
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process();
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process_if_any();
@@ -128,8 +130,8 @@ class symmetric_heap {
     /// less. Sometimes false, so that the engine notices a dead PE; always false if `pe` has left, and while a timeline
     /// is recorded.
     [[nodiscard]] bool may_be_done_at_once(int pe) const;
-    /// This PE leaves; `all_come`: the others do so now, too.
-    void leave(bool all_come) const;
+    /// This PE leaves; `all_come`: the others do so now, too. `gives_up` as of heap::leave().
+    void leave(bool all_come, bool gives_up = false) const;
 
     cl::context m_context;
     cl_device_id m_device;

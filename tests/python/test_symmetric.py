@@ -95,6 +95,27 @@ def test_what_makes_no_sense_is_refused_by_name(heap, machine, queue):
         symmetric.zeros(queue, 1 << 28, np.uint64)
 
 
+@pytest.mark.parametrize("others", ["wait for a signal", "meet in a barrier", "end their blocks"])
+def test_a_block_that_raises_on_one_rank_ends_those_of_the_others(machine, queue, comm, others):
+    def body():
+        words = symmetric.zeros(queue, 1, np.uint64)
+        if symmetric.pe() == 0:
+            raise ZeroDivisionError
+        if others == "wait for a signal":
+            symmetric.wait(queue, words, 1, blocking=True)
+        elif others == "meet in a barrier":
+            symmetric.barrier(queue, blocking=True)
+
+    first = comm.rank == 0
+    expected = ZeroDivisionError if first else (causeway.Error, causeway.TransferError)
+    with pytest.raises(expected, match=None if first else "PE 0 has given up: its program failed"):
+        with symmetric.init(machine.context, machine.device, comm, 1 << 20):
+            body()
+    assert symmetric.pe() == -1
+    with symmetric.init(machine.context, machine.device, comm, 1 << 20):
+        symmetric.barrier(queue, blocking=True)
+
+
 def test_there_is_no_heap_before_it_is_made(machine, queue):
     assert symmetric.pe() == -1
     with pytest.raises(causeway.Error, match="this process is no PE"):

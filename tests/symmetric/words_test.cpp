@@ -461,6 +461,25 @@ TEST_F(symmetric_words, end_waits_when_this_pe_leaves) {
     EXPECT_TRUE(ends_with(gated, CL_TRANSFER_PEER_FAILED));
 }
 
+TEST_F(symmetric_words, end_all_waits_when_one_gives_up) {
+    NEEDS_RANKS(2);
+    auto* const word = allocate<std::uint64_t>(1);
+    const queue on = make_queue(order::out_of_order);
+    if (me == 1) {
+        EXPECT_EQ(causeway_symmetric_give_up(), CL_SUCCESS) << causeway_error_last_message();
+        EXPECT_EQ(causeway_symmetric_give_up(), CL_INVALID_OPERATION);
+        EXPECT_EQ(causeway_symmetric_pe(), -1);
+        return;
+    }
+    // The others are still there, and might signal.
+    event waited;
+    ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, word, CL_COMPARE_EQ, 1, 0, nullptr, waited.out()), CL_SUCCESS);
+    EXPECT_TRUE(ends_with(waited, CL_TRANSFER_PEER_FAILED));
+    const auto said = transfer_text(waited.get(), CL_TRANSFER_ERROR_MESSAGE);
+    EXPECT_NE(said.find("PE 1 has given up: its program failed"), std::string::npos) << said;
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_TRANSFER_PEER_FAILED);
+}
+
 TEST_F(symmetric_words, let_the_others_go_when_one_leaves) {
     NEEDS_RANKS(2);
     auto* const word = allocate<std::uint64_t>(1);

@@ -38,10 +38,20 @@ heap::heap(heap_waits& waits, int pe, std::size_t bytes, std::vector<heap_member
            std::unique_ptr<comm::distant_watch> distant)
     : m_waits(waits), m_pe(pe), m_bytes(bytes), m_members(std::move(members)), m_distant(std::move(distant)) {}
 
+static std::uint32_t state_of(const heap_member& near) {
+    return __atomic_load_n(&reinterpret_cast<const heap_control::head*>(near.control)->state, __ATOMIC_ACQUIRE);
+}
+
 bool heap::has_left(const heap_member& which) const {
-    if (which.control == nullptr) return which.has_left;
-    const auto& state = reinterpret_cast<const heap_control::head*>(which.control)->state;
-    return __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_left;
+    return which.control == nullptr ? which.has_left : state_of(which) != heap_control::runs;
+}
+
+bool heap::has_given_up(const heap_member& which) const {
+    return which.control == nullptr ? which.has_given_up : state_of(which) == heap_control::has_given_up;
+}
+
+static failure given_up(int pe) {
+    return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has given up: its program failed"};
 }
 
 void heap::look_at_processes(time_point now) {
@@ -50,10 +60,15 @@ void heap::look_at_processes(time_point now) {
     for (int pe = 0; pe < pes(); ++pe) {
         auto& each = m_members[static_cast<std::size_t>(pe)];
         if (pe == m_pe || each.death) continue;
-        if (!is_gone(pe) || has_left(each)) continue;
-        each.death = {status::peer_failed, 0, 0,
-                      "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
-                          " ended without causeway_symmetric_finalize or MPI_Finalize"};
+        if (has_given_up(each)) {
+            each.death = given_up(pe);
+        } else if (is_gone(pe) && !has_left(each)) { // it may have left just before its end
+            each.death = {status::peer_failed, 0, 0,
+                          "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
+                              " ended without causeway_symmetric_finalize or MPI_Finalize"};
+        } else {
+            continue;
+        }
         if (!m_dead) m_dead = each.death;
         m_has_seen_death.store(true, std::memory_order_relaxed);
     }
@@ -65,8 +80,17 @@ failure heap::trouble(time_point now) {
     if (has_left(m_members[static_cast<std::size_t>(m_pe)]))
         return {status::peer_failed, 0, 0, "this PE has left: what this waits for will not come"};
     if (pes() == 1) return {};
-    for (int pe = 0; pe < pes(); ++pe)
-        if (pe != m_pe && !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
+    bool all_have_left = true;
+    for (int pe = 0; pe < pes(); ++pe) {
+        const auto& each = m_members[static_cast<std::size_t>(pe)];
+        if (pe == m_pe) continue;
+        if (!has_left(each)) {
+            all_have_left = false;
+        } else if (has_given_up(each)) {
+            return given_up(pe);
+        }
+    }
+    if (!all_have_left) return {};
     return {status::peer_failed, 0, 0, "all other PEs have left: what this waits for will not come"};
 }
 
@@ -74,6 +98,7 @@ failure heap::absence_of(int pe, time_point now) {
     look_at_processes(now);
     if (const auto& dead = m_members[static_cast<std::size_t>(pe)].death) return dead;
     if (pe == m_pe || !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
+    if (has_given_up(m_members[static_cast<std::size_t>(pe)])) return given_up(pe);
     return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"};
 }
 
@@ -94,9 +119,9 @@ failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
     return {};
 }
 
-void heap::leave() {
+void heap::leave(bool gives_up) {
     auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
-    __atomic_store_n(&state, heap_control::has_left, __ATOMIC_RELEASE);
+    __atomic_store_n(&state, gives_up ? heap_control::has_given_up : heap_control::has_left, __ATOMIC_RELEASE);
     if (m_distant) m_distant->leave();
 }
 

@@ -25,7 +25,7 @@ namespace causeway::endpoints {
 /// What a PE keeps beside its heap, in the same shared memory: a head, two arrivals for each PE, and a table of words.
 /// Zero at the start.
 struct heap_control {
-    enum : std::uint32_t { runs = 0, has_left = 1 };
+    enum : std::uint32_t { runs = 0, has_left = 1, has_given_up = 2 };
     struct alignas(64) head {
         std::uint32_t state;
     };
@@ -61,6 +61,7 @@ struct heap_member {
     comm::process_watch process;
     int number = 0;        ///< its process ID, for error texts
     bool has_left = false; ///< as told by message; PEs of this node tell by heap_control
+    bool has_given_up = false; ///< the same
     failure death;         ///< set once its death was seen
 };
 
@@ -107,10 +108,16 @@ class heap {
     [[nodiscard]] bool has_left(int pe) const { return has_left(m_members[static_cast<std::size_t>(pe)]); }
     /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
-    /// Tells the others that this PE leaves the heap. Any thread.
-    void leave();
+    /// Tells the others that this PE leaves the heap; or that its program has failed, which ends all that they wait
+    /// for. Any thread.
+    void leave(bool gives_up = false);
     /// A PE has told by a message that it leaves.
-    void note_left(int pe) { m_members[static_cast<std::size_t>(pe)].has_left = true; }
+    void note_left(int pe, bool gave_up) {
+        auto& member = m_members[static_cast<std::size_t>(pe)];
+        member.has_left = true;
+        member.has_given_up = gave_up;
+        if (gave_up) m_next_look = {};
+    }
     /// Whether the control memory of `pe` is mapped here, so that it needs no messages about meetings.
     [[nodiscard]] bool is_near(int pe) const { return m_members[static_cast<std::size_t>(pe)].control != nullptr; }
 
@@ -139,6 +146,7 @@ class heap {
 
   private:
     [[nodiscard]] bool has_left(const heap_member& which) const;
+    [[nodiscard]] bool has_given_up(const heap_member& which) const;
     [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
     [[nodiscard]] bool is_gone(int pe) {
         return m_members[static_cast<std::size_t>(pe)].process.is_gone() || (m_distant && m_distant->is_gone(pe));

@@ -35,6 +35,7 @@ __all__ = [
     "finalize",
     "free",
     "get",
+    "give_up",
     "init",
     "pe",
     "pes",
@@ -50,6 +51,7 @@ _EVENTS = [c_uint32, c_void_p, POINTER(c_void_p)]
 _pe = declare("causeway_symmetric_pe", [])
 _pes = declare("causeway_symmetric_pes", [])
 _finalize = declare("causeway_symmetric_finalize", [])
+_give_up = declare("causeway_symmetric_give_up", [])
 _align = declare("causeway_symmetric_align", [c_size_t, c_size_t], c_void_p)
 _calloc = declare("causeway_symmetric_calloc", [c_size_t, c_size_t], c_void_p)
 _free = declare("causeway_symmetric_free", [c_void_p])
@@ -93,14 +95,21 @@ def _check(name: str, code: int) -> None:
 
 
 class Heap:
-    """This process's part in the symmetric memory. Ends with its `with` block."""
+    """This process's part in the symmetric memory. Ends with its `with` block.
+
+    If the block raises, this PE gives up: what the others wait for fails with an error that names it.
+    """
 
     def __enter__(self) -> Heap:
         return self
 
-    def __exit__(self, *_: object) -> None:
-        if _pe() >= 0:
+    def __exit__(self, raised: type[BaseException] | None, *_: object) -> None:
+        if _pe() < 0:
+            return
+        if raised is None:
             finalize()
+        else:
+            give_up()
 
 
 def init(context: cl.Context, device: cl.Device, comm: MPI.Comm, heap_bytes: int) -> Heap:
@@ -114,6 +123,11 @@ def init(context: cl.Context, device: cl.Device, comm: MPI.Comm, heap_bytes: int
 def finalize() -> None:
     """Waits for the one-sided commands of all PEs, and gives the heap back; its arrays are void. Collective."""
     _check("causeway_symmetric_finalize", _finalize())
+
+
+def give_up() -> None:
+    """Gives the heap back at once, because this PE's program has failed. What the others wait for fails, too."""
+    _check("causeway_symmetric_give_up", _give_up())
 
 
 def pe() -> int:
