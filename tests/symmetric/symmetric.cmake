@@ -40,6 +40,20 @@ if(NOT CAUSEWAY_SANITIZE)
     endforeach()
   endforeach()
 endif()
+# One after the other: each takes 2.3 GB.
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2)
+    causeway_test(symmetric.large.${runtime}.${ranks} LABEL system RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 300
+      COMMAND env CAUSEWAY_TEST_LARGE=1 $<TARGET_FILE:symmetric_tests> --gtest_filter=symmetric_large.*)
+    set_tests_properties(symmetric.large.${runtime}.${ranks} PROPERTIES RUN_SERIAL TRUE)
+  endforeach()
+endforeach()
+if(NOT CAUSEWAY_SANITIZE)
+  causeway_test(symmetric.large.nodes.pocl.2 LABEL system RUNTIME pocl RANKS 2 TIMEOUT 300
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_nodes> PROCESSES_PER_NODE=1 CAUSEWAY_TEST_LARGE=1 $<TARGET_FILE:symmetric_tests>
+            --gtest_filter=symmetric_large.*)
+  set_tests_properties(symmetric.large.nodes.pocl.2 PROPERTIES RUN_SERIAL TRUE)
+endif()
 # Heaps of devices' own memory, whose driver fails when it is told to.
 if(TARGET pretend_discrete AND TARGET failing_copies)
   causeway_test(symmetric.failing_driver LABEL system RUNTIME pocl RANKS 1 TIMEOUT 120
