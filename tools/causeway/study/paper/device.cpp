@@ -176,6 +176,28 @@ cl_program device::build(const std::string& kernel, const std::string& options) 
     return known;
 }
 
+std::vector<unsigned char> device::binary_of(const std::string& kernel, const std::string& options) {
+    auto* const program = build(kernel, options);
+    std::size_t size = 0;
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, nullptr), "clGetProgramInfo");
+    std::vector<unsigned char> binary(size);
+    auto* first = binary.data();
+    check(clGetProgramInfo(program, CL_PROGRAM_BINARIES, sizeof(unsigned char*), &first, nullptr), "clGetProgramInfo");
+    return binary;
+}
+
+void device::build_from(const std::vector<unsigned char>& binary, const std::string& kernel,
+                        const std::string& options) {
+    cl_int code = CL_SUCCESS;
+    const auto* const first = binary.data();
+    const std::size_t size = binary.size();
+    auto& made = m_programs[{kernel, options}];
+    made = clCreateProgramWithBinary(context, 1, &raw, &size, const_cast<const unsigned char**>(&first), nullptr,
+                                     &code);
+    check(code, "clCreateProgramWithBinary");
+    check(clBuildProgram(made, 1, &raw, options.c_str(), nullptr, nullptr), "clBuildProgram of a binary");
+}
+
 cl_kernel device::make_kernel(const application& of, const std::string& options, const std::vector<cl_mem>& memory) {
     cl_int code = CL_SUCCESS;
     auto* const kernel = clCreateKernel(build(of.kernel, options), of.kernel.c_str(), &code);

@@ -65,6 +65,9 @@ class device {
 
     /// A program of this kernel alone.
     cl_program build(const std::string& kernel, const std::string& options);
+    /// What the driver has of that, and the same program made of it by another device object.
+    [[nodiscard]] std::vector<unsigned char> binary_of(const std::string& kernel, const std::string& options);
+    void build_from(const std::vector<unsigned char>& binary, const std::string& kernel, const std::string& options);
 
   private:
     cl_kernel make_kernel(const application& of, const std::string& options, const std::vector<cl_mem>& memory);

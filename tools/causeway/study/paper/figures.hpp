@@ -27,8 +27,8 @@ struct effort {
     [[nodiscard]] bool leaves_out(const application& of) const { return is_hasty() && of.number > 50'000; }
 };
 
-/// Shares of set-up, compilation and kernel in programs that run once, and again with a source that the driver has
-/// kept: figures 3 to 7 in short.
+/// Shares of set-up, compilation and kernel in programs that run once, and again from the binary that came of it:
+/// figures 3 to 7 in short.
 void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all);
 /// Items in one: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
 void measure_scheduling(device& on, const effort& spent, rows& all);
