@@ -105,7 +105,12 @@ bool job::mpi_may_end() {
         return false;
     }
     the_job->m_group.reset();
+    the_job->m_is_in_finalize.store(true, std::memory_order_release);
     return true;
+}
+
+void job::mpi_has_ended() {
+    if (the_job != nullptr) the_job->m_is_in_finalize.store(false, std::memory_order_release);
 }
 
 void job::exit_all(int status) {
@@ -177,7 +182,11 @@ bool job::has_died(int pe) const {
     auto* const state = control(pe, state_line);
     if (state == nullptr) return false;
     const auto ended_by = __atomic_load_n(word_of(state, ends_all_word), __ATOMIC_ACQUIRE);
-    if ((ended_by & ends_all) != 0) comm::end_all_processes(static_cast<int>(ended_by));
+    if ((ended_by & ends_all) != 0) {
+        // Launchers call it a failure if a process ends within MPI_Finalize.
+        for (int looks = 0; looks < 5000 && m_is_in_finalize.load(std::memory_order_acquire); ++looks) ::usleep(1000);
+        comm::end_all_processes(static_cast<int>(ended_by));
+    }
     return __atomic_load_n(word_of(state, has_met_word), __ATOMIC_ACQUIRE) == 0;
 }
 

@@ -76,6 +76,8 @@ class job {
     [[nodiscard]] static bool shares_mpi();
     /// Called when the program finalises MPI. False if messages to other nodes still need it: then finish() ends it.
     [[nodiscard]] static bool mpi_may_end();
+    /// Called when MPI_Finalize has returned to the program.
+    static void mpi_has_ended();
     /// Ends all PEs with this exit status.
     [[noreturn]] static void exit_all(int status);
 
@@ -287,6 +289,7 @@ class job {
 
     std::unique_ptr<comm::process_group> m_group;
     bool m_has_started_mpi = false, m_program_ends_mpi = false, m_ends_mpi_late = false, m_has_ended = false;
+    std::atomic<bool> m_is_in_finalize{false};
     int m_pe = 0, m_pes = 1;
     const std::chrono::seconds m_patience;
     std::vector<std::unique_ptr<comm::shared_segment>> m_segments;

@@ -39,7 +39,9 @@ int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
 int MPI_Finalize(void) {
     if (!job::mpi_may_end()) return MPI_SUCCESS; // ended with the job
     const job::mpi_wait waits("MPI_Finalize");
-    return causeway::oshmem::end_mpi_of_program();
+    const int code = causeway::oshmem::end_mpi_of_program();
+    job::mpi_has_ended();
+    return code;
 }
 
 } // extern "C"
