@@ -45,8 +45,4 @@ enum { batch = 64 };
 ALL(float)
 ALL(double)
 
-#define ROWS(T)                                                                                                        \
-    {"A B", "A B, " #T, product_##T, 0, batch}, {"A B^T", "A B^T, " #T, by_transpose_##T, 0, batch},                   \
-        {"C + A B", "C + A B, " #T, add_product_##T, 0, batch},                                                        \
-        {"transpose", "transpose, " #T, transpose_##T, 0, batch}, {"pair", "pair, " #T, pair_##T, 0, batch},
-const struct kernel kernels[] = {ROWS(float) ROWS(double){0, 0, 0, 0, 0}};
+#include "matrices_table.h"
