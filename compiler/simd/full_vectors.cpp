@@ -28,23 +28,6 @@ namespace {
 cl::opt<bool> all_padded("causeway-simd-padded",
                          cl::desc("Arrays may be read and written up to a whole vector behind their ends"));
 
-// The same by function: __attribute__((annotate("causeway_padded"))).
-bool is_padded(const Function& function) {
-    if (all_padded) return true;
-    const GlobalVariable* annotations = function.getParent()->getNamedGlobal("llvm.global.annotations");
-    const auto* list = annotations ? dyn_cast<ConstantArray>(annotations->getInitializer()) : nullptr;
-    if (!list) return false;
-    return any_of(list->operands(), [&](const Use& entry) {
-        const auto* pair = dyn_cast<ConstantStruct>(entry);
-        const auto* text = pair ? dyn_cast<GlobalVariable>(pair->getOperand(1)->stripPointerCasts()) : nullptr;
-        const auto* characters = text && text->hasInitializer()
-                                     ? dyn_cast<ConstantDataSequential>(text->getInitializer())
-                                     : nullptr;
-        return characters && characters->isCString() && characters->getAsCString() == "causeway_padded" &&
-               pair->getOperand(0)->stripPointerCasts() == &function;
-    });
-}
-
 class work {
   public:
     work(Function& function, FunctionAnalysisManager& manager)
@@ -290,7 +273,8 @@ bool work::take(Loop& loop) {
         m_report.left(loop, "Shape", shape.why_not);
         return kept;
     }
-    if (shape.trip_count != 0 && is_short(shape.trip_count, shape.lanes)) return take_short(loop, shape) || kept;
+    if (shape.trip_count != 0 && is_short(shape.trip_count, shape.lanes) && (m_padded || !shape.slow_masks))
+        return take_short(loop, shape) || kept;
     return take_long(loop, shape) || kept;
 }
 
@@ -313,6 +297,22 @@ bool work::run() {
 }
 
 } // namespace
+
+bool is_padded(const Function& function) {
+    if (all_padded) return true;
+    const GlobalVariable* annotations = function.getParent()->getNamedGlobal("llvm.global.annotations");
+    const auto* list = annotations ? dyn_cast<ConstantArray>(annotations->getInitializer()) : nullptr;
+    if (!list) return false;
+    return any_of(list->operands(), [&](const Use& entry) {
+        const auto* pair = dyn_cast<ConstantStruct>(entry);
+        const auto* text = pair ? dyn_cast<GlobalVariable>(pair->getOperand(1)->stripPointerCasts()) : nullptr;
+        const auto* characters = text && text->hasInitializer()
+                                     ? dyn_cast<ConstantDataSequential>(text->getInitializer())
+                                     : nullptr;
+        return characters && characters->isCString() && characters->getAsCString() == "causeway_padded" &&
+               pair->getOperand(0)->stripPointerCasts() == &function;
+    });
+}
 
 PreservedAnalyses full_vectors::run(Function& function, FunctionAnalysisManager& manager) {
     if (function.hasOptSize() || is_for_lanes(function) || manager.getResult<LoopAnalysis>(function).empty())

@@ -2,6 +2,7 @@
 // Keeps short constant loops from being unrolled into scalar code before the vectoriser has seen them.
 #include "kept_loops.hpp"
 
+#include "full_vectors.hpp"
 #include "llvm_versions.hpp"
 #include "loop_properties.hpp"
 #include "loop_shape.hpp"
@@ -130,6 +131,10 @@ PreservedAnalyses kept_loops::run(Loop& loop, LoopAnalysisManager&, LoopStandard
         return PreservedAnalyses::all();
     }
     if (!is_short(trip_count, shape.lanes)) return PreservedAnalyses::all();
+    if (shape.slow_masks && !is_padded(function)) {
+        report.left(loop, "SlowMasks", "masked stores of AVX2 are slow on the processor that is compiled for");
+        return PreservedAnalyses::all();
+    }
     if (shape.in_place && trip_count < shortest_in_place) {
         report.left(loop, "InPlace", "a masked store would delay the next load of an array that is read and written");
         return PreservedAnalyses::all();

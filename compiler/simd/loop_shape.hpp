@@ -23,6 +23,7 @@ struct loop_shape {
     bool reduces = false;
     bool backwards = false; // some access has a negative stride
     bool in_place = false;  // some array is read and written
+    bool slow_masks = false; // it stores, and a masked store takes longer than the scalar ones that it replaces
 };
 
 /// Looks at instructions only; the caller must still check memory dependences between iterations.

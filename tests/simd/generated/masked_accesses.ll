@@ -16,7 +16,7 @@ target triple = "x86_64-pc-linux-gnu"
 ; avx2: @llvm.masked.load.v8i32.p0(ptr [[load]], i32 4,
 ; avx2: [[store:%[0-9]+]] = getelementptr i8, ptr %{{[0-9]+}}, i64 -28
 ; avx2: @llvm.masked.store.v8i32.p0(<8 x i32> %{{.*}}, ptr [[store]], i32 4,
-define void @down(ptr noalias %c, ptr noalias %a, i64 %n) {
+define void @down(ptr noalias %c, ptr noalias %a, i64 %n) #1 {
 entry:
   br label %loop
 
@@ -70,7 +70,7 @@ exit:
 ; avx2-NOT: add {{(nuw|nsw).*}}<8 x i32>
 ; avx2: @llvm.vector.reduce.add.v8i32
 ; avx2: ret i32
-define i32 @sum(ptr noalias %a, i64 %n) {
+define i32 @sum(ptr noalias %a, i64 %n) #1 {
 entry:
   br label %loop
 
@@ -95,7 +95,7 @@ exit:
 ; avx2-NOT: !noundef
 ; avx2: @llvm.masked.store.v8i32.p0({{.*}}, i32 4,
 ; avx2: ret void
-define void @numbers(ptr noalias align 64 dereferenceable(4) %c, ptr noalias align 64 dereferenceable(4) %a) {
+define void @numbers(ptr noalias align 64 dereferenceable(4) %c, ptr noalias align 64 dereferenceable(4) %a) #1 {
 entry:
   br label %loop
 
@@ -143,7 +143,7 @@ exit:
 ; avx2: fmul nnan <8 x float>
 ; avx2: @llvm.masked.store.v8f32
 ; avx2: ret void
-define void @floats(ptr noalias %c, ptr noalias %a) {
+define void @floats(ptr noalias %c, ptr noalias %a) #1 {
 entry:
   br label %loop
 
@@ -198,7 +198,7 @@ exit:
 ; avx2-LABEL: @constant_memory(
 ; avx2: @llvm.masked.load.v8i32.p0({{.*}}), !invariant.load
 ; avx2: ret void
-define void @constant_memory(ptr noalias %c, ptr noalias %a) {
+define void @constant_memory(ptr noalias %c, ptr noalias %a) #1 {
 entry:
   br label %loop
 
@@ -219,7 +219,8 @@ exit:
 
 declare void @llvm.experimental.noalias.scope.decl(metadata)
 
-attributes #0 = { "prefer-vector-width"="512" }
+attributes #0 = { "prefer-vector-width"="512" "tune-cpu"="haswell" }
+attributes #1 = { "tune-cpu"="haswell" }
 
 !0 = !{i32 0, i32 100}
 !1 = !{}

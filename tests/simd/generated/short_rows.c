@@ -3,6 +3,7 @@
 // TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
 // TARGET avx512 = -O3 -march=sapphirerapids
 // TARGET avx2 = -O2 -march=haswell
+// TARGET zen = -O3 -march=znver3
 // TARGET sse = -O3 -march=x86-64
 // TARGET size = -Os -march=sapphirerapids
 
@@ -10,6 +11,7 @@
 // wide: remark: vectors of 4 x 16 lanes, the rest by single vectors and a masked step, aligned where it is long, short rows in a nest of their own
 // avx512: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
 // avx2: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
+// zen: remark: masked stores of AVX2 are slow on the processor that is compiled for [-Rpass-missed=causeway-simd]
 // sse: remark: the target has no masked access for the type of an element [-Rpass-missed=causeway-simd]
 // size-NOT: remark
 
@@ -29,6 +31,10 @@
 // avx2: vmaskmovps %ymm{{[0-9]+}}, %ymm{{[0-9]+}}, 96(%rdi)
 // avx2-NOT: {{^[[:space:]]}}j{{[a-z]+}}
 // avx2: retq
+// zen-LABEL: {{^}}row_of_floats:
+// zen-NOT: vmaskmov
+// zen: vmovups %ymm{{[0-9]+}}, 64(%rdi)
+// zen: retq
 void row_of_floats(float *restrict c, const float *a, const float *b) {
     for (int i = 0; i < 31; i++)
         c[i] = a[i] + b[i];
