@@ -42,24 +42,68 @@ template <typename Source> Value* matrix_code::permute(Value* matrix, Source sou
     return m_builder.CreateShuffleVector(matrix, from);
 }
 
+// Two shuffles that the compiler would join are cheaper than what it makes of the joined one.
+Value* matrix_code::apart(Value* value) {
+    return m_builder.CreateIntrinsic(Intrinsic::arithmetic_fence, {value->getType()}, {value});
+}
+
+// Column `column(row)` of a matrix, in each row.
+template <typename Column> Value* matrix_code::columns(Value* matrix, Column column) {
+    if (m_has_wide_vectors)
+        return permute(load(m_matrix, matrix), [&](unsigned row, unsigned lane) { return lane * side + column(row); });
+    // Of two registers: those of columns 0 and 1, then 2 and 3, side by side.
+    Type* half = FixedVectorType::get(m_element, elements / 2);
+    std::array<Value*, 2> pairs;
+    for (int pair = 0; pair < 2; ++pair) {
+        const int low = 2 * pair, high = low + 4, other = static_cast<int>(elements / 2);
+        pairs[static_cast<size_t>(pair)] = apart(m_builder.CreateShuffleVector(
+            load(half, matrix), load(half, matrix, elements / 2),
+            {low, other + low, low + 1, other + low + 1, high, other + high, high + 1, other + high + 1}));
+    }
+    std::array<int, elements> from;
+    for (unsigned lane = 0; lane < elements; ++lane) {
+        const unsigned k = column(lane / side), row = lane % side;
+        from[lane] = static_cast<int>(k / 2 * 8 + k % 2 * 2 + row % 2 * 4 + row / 2);
+    }
+    return m_builder.CreateShuffleVector(pairs[0], pairs[1], from);
+}
+
+// Row `k` in each half of a register of 256 bits: a load that costs no shuffle.
+Value* matrix_code::row_twice(Value* matrix, unsigned k) {
+    Value*& value = m_twice[{matrix, k}];
+    if (!value) value = apart(m_builder.CreateShuffleVector(load(m_row, matrix, k * side), {0, 1, 2, 3, 0, 1, 2, 3}));
+    return value;
+}
+
+// Row `k`, in each row.
+Value* matrix_code::repeated_row(Value* matrix, unsigned k) {
+    if (m_has_wide_vectors)
+        return permute(load(m_row, matrix, k * side), [](unsigned, unsigned column) { return column; });
+    return permute(row_twice(matrix, k), [](unsigned row, unsigned column) { return row % 2 * side + column; });
+}
+
+// Element `i` of row `k`, all along row `i`.
+Value* matrix_code::spread_row(Value* matrix, unsigned k) {
+    if (m_has_wide_vectors)
+        return permute(load(m_matrix, matrix), [&](unsigned row, unsigned) { return k * side + row; });
+    return permute(row_twice(matrix, k), [](unsigned row, unsigned) { return row % 2 * side + row; });
+}
+
 Value* matrix_code::add_product(const matrix_statement& statement, Value* left, Value* right, Value* sum) {
     if (statement.fused) return m_builder.CreateIntrinsic(Intrinsic::fmuladd, {sum->getType()}, {left, right, sum});
     return m_builder.CreateFAdd(sum, m_builder.CreateFMul(left, right));
 }
 
 Value* matrix_code::whole(const matrix_statement& statement, const matrix_addresses& at) {
-    if (!statement.has_product)
-        return permute(load(m_matrix, at.left), [](unsigned row, unsigned column) { return column * side + row; });
+    if (!statement.has_product) return columns(at.left, [](unsigned row) { return row; });
     Value* sum = statement.accumulates ? load(m_matrix, at.target) : Constant::getNullValue(m_matrix);
     for (unsigned k = 0; k < side; ++k) {
-        Value* left = permute(load(m_matrix, at.left), [&](unsigned row, unsigned) {
-            return statement.left.transposed ? k * side + row : row * side + k;
-        });
+        Value* left = statement.left.transposed
+                          ? spread_row(at.left, k)
+                          : permute(load(m_matrix, at.left), [&](unsigned row, unsigned) { return row * side + k; });
         // Read from memory, row by row: a load that repeats a row costs no shuffle.
-        Value* right = statement.right.transposed
-                           ? permute(load(m_matrix, at.right),
-                                     [&](unsigned, unsigned column) { return column * side + k; })
-                           : permute(load(m_row, at.right, k * side), [](unsigned, unsigned column) { return column; });
+        Value* right = statement.right.transposed ? columns(at.right, [&](unsigned) { return k; })
+                                                  : repeated_row(at.right, k);
         sum = add_product(statement, left, right, sum);
     }
     return sum;

@@ -43,6 +43,11 @@ class matrix_code {
     llvm::Value* load(llvm::Type* type, llvm::Value* matrix, unsigned element = 0);
     llvm::Value* load_row(llvm::Value* matrix, unsigned element, unsigned length);
     template <typename Source> llvm::Value* permute(llvm::Value* matrix, Source source);
+    template <typename Column> llvm::Value* columns(llvm::Value* matrix, Column column);
+    llvm::Value* row_twice(llvm::Value* matrix, unsigned k);
+    llvm::Value* repeated_row(llvm::Value* matrix, unsigned k);
+    llvm::Value* spread_row(llvm::Value* matrix, unsigned k);
+    llvm::Value* apart(llvm::Value* value);
     llvm::Value* add_product(const matrix_statement& statement, llvm::Value* left, llvm::Value* right,
                              llvm::Value* sum);
     llvm::Value* whole(const matrix_statement& statement, const matrix_addresses& at);
@@ -59,6 +64,7 @@ class matrix_code {
     llvm::Type *m_row, *m_matrix;
     llvm::Align m_align;
     std::map<std::tuple<llvm::Type*, llvm::Value*, unsigned>, llvm::Value*> m_loaded;
+    std::map<std::pair<llvm::Value*, unsigned>, llvm::Value*> m_twice;
     llvm::SmallVector<std::pair<llvm::Value*, llvm::Value*>, 8> m_results;
 };
 

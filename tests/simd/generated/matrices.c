@@ -38,6 +38,11 @@ void multiply(float (*restrict c)[4], float (*a)[4], float (*b)[4]) {
 // wide-DAG: {{vperm(ps|d) .*%zmm}}
 // wide-DAG: vfmadd{{[0-9]+}}ss
 // wide: retq
+// avx2-LABEL: {{^}}by_transpose:
+// avx2-NOT: vblendps
+// avx2-DAG: vunpcklps {{.*}}%ymm
+// avx2-DAG: vunpckhps {{.*}}%ymm
+// avx2: retq
 void by_transpose(float (*c)[4], float (*a)[4], float (*b)[4]) {
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++) {
@@ -50,6 +55,10 @@ void by_transpose(float (*c)[4], float (*a)[4], float (*b)[4]) {
 // wide-LABEL: {{^}}pair:
 // wide-NOT: vfmadd{{[0-9]+}}ss
 // wide: retq
+// Each row of what is transposed is read twice, into both halves of a register.
+// avx2-LABEL: {{^}}pair:
+// avx2-COUNT-8: vpermilps
+// avx2: retq
 void pair(float (*restrict c)[4], float (*restrict d)[4], float (*a)[4], float (*b)[4]) {
     for (int j = 0; j < 4; j++)
         for (int k = 0; k < 4; k++) {
