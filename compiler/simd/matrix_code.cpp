@@ -14,10 +14,10 @@ constexpr unsigned elements = side * side;
 
 } // namespace
 
-matrix_code::matrix_code(IRBuilder<>& builder, Type* element, bool has_wide_vectors)
+matrix_code::matrix_code(IRBuilder<>& builder, Type* element, Align alignment, bool has_wide_vectors)
     : m_builder(builder), m_element(element), m_has_wide_vectors(has_wide_vectors),
       m_row(FixedVectorType::get(element, side)), m_matrix(FixedVectorType::get(element, elements)),
-      m_align(element->isFloatTy() ? 4 : 8) {}
+      m_align(alignment) {}
 
 Value* matrix_code::load(Type* type, Value* matrix, unsigned element) {
     Value*& value = m_loaded[{type, matrix, element}];

@@ -21,8 +21,8 @@ struct matrix_addresses {
 /// of four lanes. Each element is summed in the order of the loop nest, so it is rounded alike.
 class matrix_code {
   public:
-    /// `has_wide_vectors`: registers of 512 bits.
-    matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element, bool has_wide_vectors);
+    /// `alignment`: of each element. `has_wide_vectors`: registers of 512 bits.
+    matrix_code(llvm::IRBuilder<>& builder, llvm::Type* element, llvm::Align alignment, bool has_wide_vectors);
 
     /// Reads and computes; nothing is written before store().
     void compute(llvm::ArrayRef<matrix_statement> statements, llvm::ArrayRef<matrix_addresses> at);

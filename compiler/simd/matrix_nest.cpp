@@ -284,6 +284,9 @@ std::optional<matrix_nest> reader::read() {
     for (Value* load : m_loads)
         if (!m_used.contains(load)) return std::nullopt;
     if (!fills_vectors()) return std::nullopt;
+    m_nest.alignment = Align(m_layout.getTypeStoreSize(m_nest.element));
+    for (const Value* load : m_loads) m_nest.alignment = std::min(m_nest.alignment, cast<LoadInst>(load)->getAlign());
+    for (const StoreInst* store : m_stores) m_nest.alignment = std::min(m_nest.alignment, store->getAlign());
     return m_nest;
 }
 

@@ -47,6 +47,7 @@ struct matrix_statement {
 struct matrix_nest {
     llvm::Loop* outermost = nullptr;
     llvm::Type* element = nullptr; // float or double
+    llvm::Align alignment;         // of every element; less than its type's where the program says so
     llvm::SmallVector<matrix_statement, 2> statements;
     llvm::SmallVector<llvm::StoreInst*, 2> stores;
 };

@@ -148,7 +148,7 @@ bool work::replace(Loop& loop) {
     }
     builder.SetCurrentDebugLocation(nest->stores.back()->getDebugLoc());
     const bool is_wide = has_wide_vectors();
-    matrix_code code(builder, nest->element, is_wide);
+    matrix_code code(builder, nest->element, nest->alignment, is_wide);
     code.compute(nest->statements, addresses);
     code.store();
     // A matrix of floats is one register of 512 bits, also where the compiler prefers shorter ones for loops.
