@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Compiles the loops of kernels.c and matrix_kernels.c with the plug-in for each vector extension of this processor, and runs them beside those
+# Compiles the loops of kernels.c, matrix_kernels.c and padded_rows.c with the plug-in for each vector extension of this processor, and runs them beside those
 # compiled without optimisation.
 set -euo pipefail
 
@@ -52,5 +52,6 @@ for target in "${targets[@]}"; do
     # shellcheck disable=SC2046
     compare matrix_kernels "$target" 300 $([ "$floating" = fast ] || echo overlapping)
 done
+compare padded_rows "${targets[-1]}" 460
 padding=-causeway-simd-padded
 compare kernels "${targets[-1]}" 460 padded

@@ -7,6 +7,7 @@
 // attribute: remark: 31 iterations are 2 steps of 16 lanes, the last one into padding
 // attribute: remark: the compiler's vectors, aligned where it is long
 // attribute: remark: 31 iterations are 2 steps of 16 lanes, the last one masked
+// attribute: remark: vectors of 4 x 16 lanes, the rest by single vectors, the last one into padding, {{.*}}short rows in a nest of their own
 // option: remark: 31 iterations are 2 steps of 16 lanes, the last one masked
 
 // attribute-LABEL: {{^}}padded:
@@ -44,4 +45,11 @@ void not_padded(float *restrict c, const float *a, long n) {
 void backwards(float *restrict c, const float *a) {
     for (int i = 0; i < 31; i++)
         c[i] = a[30 - i];
+}
+
+// Each of short rows has its own padding.
+__attribute__((annotate("causeway_padded"))) void padded_rows(float *restrict c, const float *a, const float *b, long n) {
+    for (int r = 0; r < 16; r++)
+        for (long i = 0; i < n; i++)
+            c[r * 128 + i] = a[r * 128 + i] * b[r * 128 + i];
 }
