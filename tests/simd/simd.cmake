@@ -72,6 +72,13 @@ foreach(program simd_header_test simd_header_test_cpp)
   add_test(NAME ${program} COMMAND ${program})
   set_tests_properties(${program} PROPERTIES LABELS simd TIMEOUT 60)
 endforeach()
+# The same in kernels.
+add_executable(simd_header_kernels ${simd_folder}/header_kernels.c)
+target_link_libraries(simd_header_kernels PRIVATE causeway_flags OpenCL::OpenCL)
+foreach(runtime ${runtimes})
+  causeway_test(simd.header.${runtime} LABEL simd RUNTIME ${runtime} TIMEOUT 120
+    COMMAND $<TARGET_FILE:simd_header_kernels> ${PROJECT_SOURCE_DIR}/include)
+endforeach()
 
 # The paper's workloads: vectors and threads compute what scalar code does.
 if(TARGET simd)
