@@ -45,10 +45,10 @@ bool outside_event::is_over() const {
 }
 
 cl_event outside_event::here() {
-    if (!teller) return event;
+    if (!event_queue) return event;
     cl_event told = nullptr;
-    check(clEnqueueBarrierWithWaitList(teller, 0, nullptr, &told), "clEnqueueBarrierWithWaitList");
-    clFlush(std::exchange(teller, nullptr));
+    check(clEnqueueBarrierWithWaitList(event_queue, 0, nullptr, &told), "clEnqueueBarrierWithWaitList");
+    clFlush(std::exchange(event_queue, nullptr));
     clReleaseEvent(event);
     return event = told;
 }
@@ -209,9 +209,9 @@ void device::fill_zero(queue& in, cl_mem buffer, std::size_t bytes) {
 
 void device::write(queue& in, buffer_location to, const void* from, std::size_t bytes) {
     if (bytes == 0) return;
-    if (!in.landing.pieces.empty()) { // what is written may be what was read just before
+    if (!in.staging.pieces.empty()) { // what is written may be what was read just before
         check(clFinish(in.handle), "clFinish");
-        in.landing.arrive(in.landing.end());
+        in.staging.arrive(in.staging.end());
     }
     // NVIDIA's driver (580) takes small pageable memory at once, and not behind the read that comes before in the
     // queue.
@@ -254,7 +254,7 @@ bool pending_reads::meet(const void* from, std::size_t bytes) const {
                        [&](const part& each) { return start < each.end && each.start < start + bytes; });
 }
 
-void landing_area::arrive(std::size_t until) {
+void staging_area::arrive(std::size_t until) {
     const auto many = std::min(until - std::min(until, arrived), pieces.size());
     const auto end = pieces.begin() + static_cast<std::ptrdiff_t>(many);
     for (auto each = pieces.begin(); each != end; ++each) std::memcpy(each->to, block + each->offset, each->bytes);
@@ -262,14 +262,14 @@ void landing_area::arrive(std::size_t until) {
     arrived += many;
 }
 
-void* device::landing_of(queue& in, std::size_t bytes, void* to) {
-    auto& block = in.landing.block;
-    auto& pieces = in.landing.pieces;
+void* device::staging_of(queue& in, std::size_t bytes, void* to) {
+    auto& block = in.staging.block;
+    auto& pieces = in.staging.pieces;
     const auto offset = pieces.empty() ? 0 : (pieces.back().offset + pieces.back().bytes + 15) / 16 * 16;
     if (m_cpu || !in.waited_for || offset + bytes > small_bytes) return nullptr;
-    if (!block && !m_landings.empty()) {
-        block = m_landings.back();
-        m_landings.pop_back();
+    if (!block && !m_staging_blocks.empty()) {
+        block = m_staging_blocks.back();
+        m_staging_blocks.pop_back();
     }
     if (!block) {
         cl_int status = CL_SUCCESS;
@@ -287,8 +287,8 @@ void* device::landing_of(queue& in, std::size_t bytes, void* to) {
 
 void device::read(queue& in, void* to, buffer_location from, std::size_t bytes) {
     if (bytes == 0) return;
-    if (void* const landing = landing_of(in, bytes, to))
-        to = landing;
+    if (void* const staged = staging_of(in, bytes, to))
+        to = staged;
     else
         in.reads.add(to, bytes);
     command_slot slot(in);
@@ -375,7 +375,7 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
     if (idle && of.copies.empty() && of.after.empty()) return;
     const auto handle = of.handle;
     auto copies = std::exchange(of.copies, {});
-    const auto landed = of.landing.end();
+    const auto staged_end = of.staging.end();
     const auto after = of.after;
     for (const auto& each : after) clRetainEvent(each.event);
     const auto last = of.last;
@@ -403,8 +403,9 @@ void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
         of.reads.clear();
     }
     if (last) clReleaseEvent(last);
-    if (status == CL_SUCCESS) of.landing.arrive(landed);
-    if (of.landing.block && of.landing.pieces.empty()) m_landings.push_back(std::exchange(of.landing.block, nullptr));
+    if (status == CL_SUCCESS) of.staging.arrive(staged_end);
+    if (of.staging.block && of.staging.pieces.empty())
+        m_staging_blocks.push_back(std::exchange(of.staging.block, nullptr));
     for (const auto& each : after) {
         std::erase_if(of.after, [&](const outside_event& other) {
             const bool same = other.event == each.event;
@@ -439,7 +440,7 @@ bool device::is_over(queue& of) {
     if (of.idle) return true;
     of.flush();
     if (of.last && !is_complete(of.last)) return false;
-    of.landing.arrive(of.landing.end());
+    of.staging.arrive(of.staging.end());
     of.marked = false;
     of.reads.clear();
     of.idle = true;
@@ -448,7 +449,7 @@ bool device::is_over(queue& of) {
 
 void device::order(queue& earlier, queue& later) {
     if (&earlier == &later) return;
-    for (const auto& each : earlier.after) later.add_after({each.event, each.teller});
+    for (const auto& each : earlier.after) later.add_after({each.event, each.event_queue});
     earlier.see_shared();
     if (earlier.idle || !earlier.last) return;
     earlier.flush();

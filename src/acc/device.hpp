@@ -27,7 +27,7 @@ struct buffer_location {
 struct outside_event {
     cl_event event;
     /// If the event is another device's: a queue of this device. A marker enqueued there now completes after the event.
-    cl_command_queue teller = nullptr;
+    cl_command_queue event_queue = nullptr;
     /// The range that a copy between devices reads or writes on this device. Without a buffer, the event stands for all
     /// commands before it.
     buffer_location location{};
@@ -50,7 +50,7 @@ struct used_buffer {
 
 /// A pinned bounce buffer for small reads, and where its pieces go. NVIDIA's driver (580) reports a read of 8 bytes
 /// into pageable memory 40 us late.
-struct landing_area {
+struct staging_area {
     char* block = nullptr;
     struct piece {
         void* to;
@@ -91,7 +91,7 @@ struct queue {
     std::vector<cl_event> copies; // between devices; the next wait reports their failures
     pending_reads reads; // of its commands since the queue was last empty
     bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
-    landing_area landing; // of small reads, which finish() copies to the program
+    staging_area staging; // of small reads, which finish() copies to the program
 
     void add_after(const outside_event& one);
     /// Call before others wait for its commands. NVIDIA's driver (580) takes 3 to 10 us, even if nothing is pending.
@@ -217,7 +217,7 @@ class device {
     bool has_peers() const;
     /// Pinned memory for a read of `bytes`, which finish() copies to `to`; nullptr if the read must go to `to`
     /// directly.
-    void* landing_of(queue& in, std::size_t bytes, void* to);
+    void* staging_of(queue& in, std::size_t bytes, void* to);
 
     std::recursive_mutex m_lock;
     int m_number;
@@ -240,7 +240,7 @@ class device {
     std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
     std::map<const causeway_acc_program*, cl_program> m_compiled; // functions of `routine`
     std::map<char*, reservation> m_reserved;
-    std::vector<char*> m_landings; // free blocks of page-locked memory, mapped for good
+    std::vector<char*> m_staging_blocks; // free blocks of page-locked memory, mapped for good
 };
 
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.

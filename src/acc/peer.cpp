@@ -44,7 +44,7 @@ struct copy_end {
 /// Both events are the caller's; null ones: it was refused.
 struct begun_copy {
     cl_event target_event = nullptr, source_event = nullptr;
-    cl_command_queue teller = nullptr; // of the source_event
+    cl_command_queue event_queue = nullptr; // of the source_event
 };
 
 begun_copy enqueue_copy(const copy_end& to, const copy_end& from, std::size_t bytes,
@@ -64,7 +64,7 @@ begun_copy enqueue_copy(const copy_end& to, const copy_end& from, std::size_t by
     if (status != CL_SUCCESS) return {};
     clRetainEvent(made.source_event = made.target_event);
     // The copy's event is of the target's context.
-    if (&to.on != &from.on) made.teller = source_peers;
+    if (&to.on != &from.on) made.event_queue = source_peers;
     for (const auto peers : {source_peers, target_peers}) clFlush(peers);
     return made;
 }
@@ -91,7 +91,7 @@ void copy_between(peer_end to, peer_end from, std::size_t bytes, const char* nam
     if (!copy.target_event)
         fail_here("copying " + quoted(name) + " between devices was refused: " + causeway_error_last_message());
     target_queue.add_after({copy.target_event, nullptr, target, bytes, true});
-    source_queue.add_after({copy.source_event, copy.teller, source, bytes, false});
+    source_queue.add_after({copy.source_event, copy.event_queue, source, bytes, false});
     clReleaseEvent(copy.source_event);
     forget_completed(target_queue.copies);
     target_queue.copies.push_back(copy.target_event);

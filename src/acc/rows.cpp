@@ -40,11 +40,11 @@ mapping& map_rows(device& on, queue& in, const causeway_acc_data& one) {
     if (one.kind == CAUSEWAY_ACC_CREATE_ZERO || one.kind == CAUSEWAY_ACC_COPYOUT_ZERO)
         on.fill_zero(in, rows.buffer, rows.bytes);
     // A kernel subscripts from the pointer's value, which may lie before the section.
-    std::vector<cl_long> places(rows.starts.size());
-    for (std::size_t each = 0; each < places.size(); ++each) {
+    std::vector<cl_long> offsets(rows.starts.size());
+    for (std::size_t each = 0; each < offsets.size(); ++each) {
         auto* const start = rows.starts[each];
         if (!start) continue;
-        places[each] = static_cast<cl_long>(each * stride) - one.row_first;
+        offsets[each] = static_cast<cl_long>(each * stride) - one.row_first;
         if (on.table().find(start, one.row_bytes))
             fail_here("what a pointer in " + quoted(one.name) + " points to is mapped already, apart from other rows");
         mapping row{start, one.row_bytes, start - one.row_first, rows.buffer, each * stride};
@@ -56,7 +56,7 @@ mapping& map_rows(device& on, queue& in, const causeway_acc_data& one) {
     }
     {
         command_slot slot(in);
-        check(clEnqueueWriteBuffer(in.handle, made.buffer, CL_TRUE, 0, places.size() * sizeof(cl_long), places.data(),
+        check(clEnqueueWriteBuffer(in.handle, made.buffer, CL_TRUE, 0, offsets.size() * sizeof(cl_long), offsets.data(),
                                    slot.count(), slot.list(), slot.event()),
               "clEnqueueWriteBuffer");
     }
