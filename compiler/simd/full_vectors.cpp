@@ -59,7 +59,7 @@ bool work::take_short(Loop& loop, const loop_shape& shape) {
         m_report.left(loop, "Dependence", "iterations may depend on each other by memory");
         return false;
     }
-    const report::place place(loop);
+    const report::loop_location where(loop);
     const unsigned width = sufficient_width(shape.trip_count, shape.lanes);
     const unsigned steps = (shape.trip_count + width - 1) / width;
     const bool pads = m_padded && !shape.reduces && !shape.backwards && shape.trip_count % width;
@@ -72,7 +72,7 @@ bool work::take_short(Loop& loop, const loop_shape& shape) {
         m_report.left(loop, "Refused", "the vectoriser refuses it");
         return pads;
     }
-    m_report.done(place, "Short",
+    m_report.done(where, "Short",
                   Twine(shape.trip_count) + " iterations are " + Twine(steps) + (steps == 1 ? " step" : " steps") +
                       " of " + Twine(width) + " lanes" +
                       (pads                       ? ", the last one into padding"
@@ -196,7 +196,7 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
     const bool masks = pads || !shape.in_place;
     const bool repeats = shape.trip_count != 0 && !pads &&
                          may_repeat(loop, shape, m_vectoriser.accesses().getInfo(loop));
-    const report::place place(loop);
+    const report::loop_location where(loop);
     short_rows rows;
     if (shape.trip_count == 0 && masks && loop.getParentLoop() &&
         is_independent(m_vectoriser.accesses().getInfo(loop))) {
@@ -236,25 +236,25 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
                                       .str();
     if (!masks) {
         if (peeled)
-            m_report.done(place, "Aligned", Twine("the compiler's vectors") + elsewhere);
+            m_report.done(where, "Aligned", Twine("the compiler's vectors") + elsewhere);
         else
             m_report.left(
-                place, "InPlace",
+                where, "InPlace",
                 "a masked store would delay the next load of an array that is read and written (padding helps)");
         return true;
     }
     const split_loop split = m_vectoriser.is_there(loop) ? find_split(loop, m_vectoriser.loops()) : split_loop();
     const unsigned left = split ? shape.trip_count % split.step : 0;
     if (!split || split.width < 4 || (shape.trip_count != 0 && left == 0)) {
-        m_report.left(place, "NothingLeft", "the compiler's own vectors leave nothing for masks to do");
+        m_report.left(where, "NothingLeft", "the compiler's own vectors leave nothing for masks to do");
         return true;
     }
     const std::string vectors = (Twine(split.step / split.width) + " x " + Twine(split.width) + " lanes").str();
     const char* became = take_rest(split, back_edges, may_wrap, shape, pads, repeats);
     if (became)
-        m_report.done(place, "Remainder", Twine("vectors of ") + vectors + became + elsewhere);
+        m_report.done(where, "Remainder", Twine("vectors of ") + vectors + became + elsewhere);
     else
-        m_report.left(place, "Form", "the form of what is left is not known");
+        m_report.left(where, "Form", "the form of what is left is not known");
     return true;
 }
 

@@ -50,15 +50,15 @@ void report::line(const DebugLoc& location, const Function& function, const char
     }
 }
 
-report::place::place(const Loop& loop)
+report::loop_location::loop_location(const Loop& loop)
     : location(loop.getStartLoc()), block(loop.getLoopPreheader() ? loop.getLoopPreheader() : loop.getHeader()) {}
 
-void report::done(const place& loop, StringRef kind, const Twine& what) {
+void report::done(const loop_location& loop, StringRef kind, const Twine& what) {
     m_remarks.emit([&] { return OptimizationRemark(remark_pass, kind, loop.location, loop.block) << what.str(); });
     line(loop.location, *loop.block->getParent(), "done", what);
 }
 
-void report::left(const place& loop, StringRef kind, const Twine& why) {
+void report::left(const loop_location& loop, StringRef kind, const Twine& why) {
     m_remarks.emit([&] { return OptimizationRemarkMissed(remark_pass, kind, loop.location, loop.block) << why.str(); });
     line(loop.location, *loop.block->getParent(), "left", why);
 }

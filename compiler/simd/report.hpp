@@ -15,8 +15,8 @@ constexpr const char* remark_pass = "causeway-simd";
 class report {
   public:
     /// Where a loop is, or was: LLVM 22 deletes a scalar loop that vectors replace.
-    struct place {
-        place(const llvm::Loop& loop);
+    struct loop_location {
+        loop_location(const llvm::Loop& loop);
 
         llvm::DebugLoc location;
         const llvm::BasicBlock* block;
@@ -24,8 +24,8 @@ class report {
 
     explicit report(llvm::OptimizationRemarkEmitter& remarks) : m_remarks(remarks) {}
 
-    void done(const place& loop, llvm::StringRef kind, const llvm::Twine& what);
-    void left(const place& loop, llvm::StringRef kind, const llvm::Twine& why);
+    void done(const loop_location& loop, llvm::StringRef kind, const llvm::Twine& what);
+    void left(const loop_location& loop, llvm::StringRef kind, const llvm::Twine& why);
 
   private:
     void line(const llvm::DebugLoc& location, const llvm::Function& function, const char* verdict,
