@@ -162,10 +162,10 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     } catch (...) {
         refuse(own, current_failure());
     }
-    const auto wishes = m_group->all_gather(endpoints::heap_wish{
+    const auto requests = m_group->all_gather(endpoints::heap_request{
         .node = own.machine, .bytes = has_host_memory ? heap_bytes : 0, .available = available_memory()});
     try {
-        if (const auto lack = endpoints::shortage(wishes, own.machine)) throw transfer_error(lack);
+        if (const auto lack = endpoints::shortage(requests, own.machine)) throw transfer_error(lack);
         if (own.code == 0) {
             segment = comm::shared_segment::create(control + (has_host_memory ? heap_bytes : 0));
             own.segment = segment->address();

@@ -21,7 +21,7 @@ void note(heap_control::arrival& where, const heap_control::arrival& what) {
 
 } // namespace
 
-failure shortage(const std::vector<heap_wish>& all, std::uint64_t node) {
+failure shortage(const std::vector<heap_request>& all, std::uint64_t node) {
     std::uint64_t bytes = 0, available = UINT64_MAX;
     for (const auto& each : all) {
         if (each.node != node || each.bytes == 0) continue;

@@ -46,12 +46,12 @@ struct heap_control {
 };
 
 /// What a PE asks of its node for a heap in the host's memory, and what it found available before any took some.
-struct heap_wish {
+struct heap_request {
     std::uint64_t node = 0, bytes = 0, available = 0;
 };
 /// Why `node` cannot give its PEs what they ask for; empty if it can. A node that runs out of memory ends a process
 /// without a word.
-[[nodiscard]] failure shortage(const std::vector<heap_wish>& all, std::uint64_t node);
+[[nodiscard]] failure shortage(const std::vector<heap_request>& all, std::uint64_t node);
 
 /// One PE's part of a heap, as far as it is mapped here.
 struct heap_member {

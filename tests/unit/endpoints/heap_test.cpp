@@ -7,15 +7,15 @@
 
 #include <cstdint>
 
-using causeway::endpoints::heap_wish;
+using causeway::endpoints::heap_request;
 using causeway::endpoints::shortage;
 
 namespace {
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-TEST(heap_wishes, are_added_up_for_each_node) {
-    const std::vector<heap_wish> all{{1, 4 * gib, 9 * gib}, {1, 4 * gib, 8 * gib}, {2, 4 * gib, 3 * gib}};
+TEST(heap_requests, are_added_up_for_each_node) {
+    const std::vector<heap_request> all{{1, 4 * gib, 9 * gib}, {1, 4 * gib, 8 * gib}, {2, 4 * gib, 3 * gib}};
     EXPECT_FALSE(shortage(all, 1));
     const auto lack = shortage(all, 2);
     EXPECT_EQ(lack.status, causeway::status::out_of_host_memory);
@@ -23,16 +23,16 @@ TEST(heap_wishes, are_added_up_for_each_node) {
               "the PEs of this node ask for symmetric heaps of 4 GiB in all, but it has no more than 3 GiB available");
 }
 
-TEST(heap_wishes, count_by_the_least_that_was_found) {
+TEST(heap_requests, count_by_the_least_that_was_found) {
     EXPECT_TRUE(shortage({{1, 4 * gib, 9 * gib}, {1, 4 * gib, 7 * gib}}, 1));
 }
 
-TEST(heap_wishes, of_devices_memory_take_none_of_the_node) {
+TEST(heap_requests, of_devices_memory_take_none_of_the_node) {
     EXPECT_FALSE(shortage({{1, 0, 0}, {1, gib, gib}}, 1));
     EXPECT_FALSE(shortage({{1, 0, 0}}, 1));
 }
 
-TEST(heap_wishes, may_be_more_than_any_number_has) {
+TEST(heap_requests, may_be_more_than_any_number_has) {
     EXPECT_TRUE(shortage({{1, UINT64_MAX, 8 * gib}, {1, UINT64_MAX, 8 * gib}}, 1));
 }
 
