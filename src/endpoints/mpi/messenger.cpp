@@ -59,9 +59,9 @@ struct messenger::space_state {
     std::set<std::pair<int, int>> data_tags; // in use: source, tag
     int next_data_tag = 0;
     bool closed = false;
-    failure deaf;               // why the listeners have ended
-    std::map<int, failure> deaf_ranks; // others whose listeners have ended
-    [[nodiscard]] bool listening() const { return !closed && !deaf; }
+    failure listening_failure; // why the listeners have ended
+    std::map<int, failure> not_listening; // others whose listeners have ended
+    [[nodiscard]] bool listening() const { return !closed && !listening_failure; }
 };
 
 /// A receive that is always posted for the headers of other ranks.
@@ -127,11 +127,11 @@ void messenger::listen(int space) {
     }
 }
 
-failure messenger::deafness(int space, int peer) const {
+failure messenger::listening_failure(int space, int peer) const {
     const auto& where = *m_spaces.at(space);
-    if (where.deaf) return where.deaf;
-    const auto found = where.deaf_ranks.find(peer);
-    return found != where.deaf_ranks.end() ? found->second : failure{};
+    if (where.listening_failure) return where.listening_failure;
+    const auto found = where.not_listening.find(peer);
+    return found != where.not_listening.end() ? found->second : failure{};
 }
 
 bool messenger::hears(int space) const { return m_spaces.at(space)->listening(); }
@@ -165,22 +165,22 @@ void messenger::stop_listening(space_state& where) {
 }
 
 void messenger::go_deaf(space_state& where, const failure& cause) {
-    where.deaf = cause;
-    where.deaf.message = "this rank no longer hears others on the communicator: " + cause.message;
+    where.listening_failure = cause;
+    where.listening_failure.message = "this rank no longer hears others on the communicator: " + cause.message;
     stop_listening(where);
     const int own = m_port.own_rank(where.number);
     lose([&](const control_send& each) { return each.space == where.number && each.rank == own && is_header(each); },
-         where.deaf);
-    end_waiting(where.number, {}, where.deaf);
+         where.listening_failure);
+    end_waiting(where.number, {}, where.listening_failure);
     where.matcher.forget_announced(own);
     for (int rank = 0; rank < m_port.ranks(where.number); ++rank)
-        if (rank != own) send(where.number, rank, {.what = wire_header::kind::deaf});
+        if (rank != own) send(where.number, rank, {.what = wire_header::kind::not_listening});
 }
 
 void messenger::ignored_by(space_state& where, int rank) {
     const failure why{status::peer_failed, 0, 0,
                       "rank " + std::to_string(rank) + " no longer hears others on the communicator"};
-    where.deaf_ranks.emplace(rank, why);
+    where.not_listening.emplace(rank, why);
     lose([&](const control_send& each) { return each.space == where.number && each.rank == rank && is_header(each); },
          why);
     end_waiting(where.number, rank, why);
@@ -293,7 +293,7 @@ void messenger::take(space_state& where, int source, std::span<const std::byte> 
         }
         return;
     case wire_header::kind::abandon: given_up(where, source, header.sender); return;
-    case wire_header::kind::deaf: ignored_by(where, source); return;
+    case wire_header::kind::not_listening: ignored_by(where, source); return;
     case wire_header::kind::cts:
     case wire_header::kind::refuse:
     case wire_header::kind::gone:
@@ -401,7 +401,7 @@ std::unique_ptr<messenger::control_send> messenger::make_control_send(int space,
 }
 
 void messenger::send(int space, int rank, const wire_header& header) {
-    if (at(space).deaf_ranks.count(rank) != 0) return; // and nothing waits for its answer
+    if (at(space).not_listening.count(rank) != 0) return; // and nothing waits for its answer
     auto made = make_control_send(space, rank, header, {});
     if (header.what == wire_header::kind::rts) made->exchange = header.sender;
     if (header.what == wire_header::kind::cts) made->exchange = header.receiver;

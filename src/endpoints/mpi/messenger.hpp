@@ -44,7 +44,8 @@ namespace causeway::endpoints {
 /// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that it belongs to fails. Other messages are
 /// repeated until MPI takes them, as the other rank waits for them. A rank whose receives on the highest tag
 /// (listeners) fail hears no more in that space. It says `abandon` for each RTS without an answer, fails transfers that
-/// wait for an answer, and says `deaf` to all. Transfers that have their CTS go on, because they need no more answers.
+/// wait for an answer, and says `not_listening` to all. Transfers that have their CTS go on, because they need no more
+/// answers.
 ///
 /// No header is trusted: each number is checked before it is used. A wrong header fails its transfer, or is reported
 /// and skipped if it belongs to none.
@@ -58,7 +59,7 @@ struct wire_header {
         gone,
         stop,
         abandon,
-        deaf,
+        not_listening,
         grant,
         filled,
         plain,
@@ -167,7 +168,7 @@ class messenger final : public transfer::progress_source {
         m_expect_until = {};
     }
     /// Why this rank or `peer` hears nothing in `space`, if so. `peer` may be any_source.
-    [[nodiscard]] failure deafness(int space, int peer) const;
+    [[nodiscard]] failure listening_failure(int space, int peer) const;
     /// Whether this rank itself hears others in `space`.
     [[nodiscard]] bool hears(int space) const;
 
@@ -233,7 +234,7 @@ class messenger final : public transfer::progress_source {
     void stop_listening(space_state& where);
     /// The listeners of `where` have failed.
     void go_deaf(space_state& where, const failure& cause);
-    /// `rank` has sent `deaf`.
+    /// `rank` has sent `not_listening`.
     void ignored_by(space_state& where, int rank);
     void given_up(space_state& where, int source, std::uint64_t sender);
     [[nodiscard]] std::unique_ptr<control_send> new_control_send(int space, int rank, int tag);

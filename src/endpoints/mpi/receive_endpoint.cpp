@@ -344,7 +344,7 @@ class receive_endpoint final : public transfer::endpoint,
     /// A message that is there already needs nobody who hears.
     void fail_if_deaf() {
         if (m_open == nullptr) return;
-        if (const auto deaf = m_messages.deafness(m_space, m_source)) no_more_answers(deaf);
+        if (const auto failed = m_messages.listening_failure(m_space, m_source)) no_more_answers(failed);
     }
 
     /// Takes or refuses the message.

@@ -203,8 +203,8 @@ class send_endpoint final : public transfer::endpoint,
     }
 
     void announce(std::size_t block_bytes) {
-        if (const auto deaf = m_messages.deafness(m_space, m_rank)) {
-            finish_open({0, deaf});
+        if (const auto failed = m_messages.listening_failure(m_space, m_rank)) {
+            finish_open({0, failed});
             return;
         }
         // Also a message in one piece waits for its rank, if MPI does not take it at once.

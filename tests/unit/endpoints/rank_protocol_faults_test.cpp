@@ -141,29 +141,29 @@ TEST_P(rank_protocol_faults, tell_a_send_that_is_too_large_although_the_refusal_
 }
 
 TEST_P(rank_protocol_faults, end_what_waits_for_answers_when_a_rank_hears_no_more) {
-    for (const int deaf : {0, 1})
+    for (const int broken : {0, 1})
         for (std::size_t after = 0; after < 8; ++after)
             explore(
                 [&](chooser& choices) {
                     two_ranks both;
                     message_under_way one(both);
                     auto unmatched = std::vector<std::byte>(14), anything = std::vector<std::byte>(14);
-                    const auto from_deaf = (deaf == 0 ? both.b : both.a).receive(unmatched, deaf, tag + 1);
-                    const auto at_deaf = (deaf == 0 ? both.a : both.b)
-                                             .receive(anything, endpoints::any_source, tag + 2);
+                    const auto from_broken = (broken == 0 ? both.b : both.a).receive(unmatched, broken, tag + 1);
+                    const auto at_broken = (broken == 0 ? both.a : both.b)
+                                               .receive(anything, endpoints::any_source, tag + 2);
                     both.settle();
                     for (std::size_t i = 0; i < after && both.network.deliverable() > 0; ++i) {
                         both.network.deliver(choices.choose(both.network.deliverable()));
                         both.settle();
                     }
-                    both.network.break_receive(deaf, highest_tag);
+                    both.network.break_receive(broken, highest_tag);
                     both.run_on(choices);
-                    const auto when = "rank " + std::to_string(deaf) + " after " + std::to_string(after);
+                    const auto when = "rank " + std::to_string(broken) + " after " + std::to_string(after);
                     EXPECT_LE(status_of(one.send), status::complete) << when;
                     EXPECT_LE(status_of(one.receive), status::complete) << when;
-                    EXPECT_EQ(status_of(from_deaf), status::peer_failed) << when;
-                    EXPECT_EQ(status_of(at_deaf), status::peer_failed) << when;
-                    EXPECT_EQ(at_deaf->report().error.mpi_error_class, fake_network::error_class) << when;
+                    EXPECT_EQ(status_of(from_broken), status::peer_failed) << when;
+                    EXPECT_EQ(status_of(at_broken), status::peer_failed) << when;
+                    EXPECT_EQ(at_broken->report().error.mpi_error_class, fake_network::error_class) << when;
                     const auto moved = one.receive->report().bytes_moved[0];
                     EXPECT_TRUE(std::equal(one.sent.begin(), one.sent.begin() + static_cast<std::ptrdiff_t>(moved),
                                            one.got.begin()));
