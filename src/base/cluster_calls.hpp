@@ -62,9 +62,9 @@ struct cluster_calls {
 
     /// Set by the platform before joining: a digest of the program's calls, which ranks send one another. compare()
     /// ends the job if the programs have parted. Any thread.
-    static constexpr std::size_t account_bytes = 256;
-    void (*account)(void* bytes) = nullptr;
-    void (*compare)(int rank, const void* account) = nullptr;
+    static constexpr std::size_t call_digest_bytes = 256;
+    void (*call_digest)(void* bytes) = nullptr;
+    void (*compare)(int rank, const void* call_digest) = nullptr;
 
     // Of the platform, set before joining, for programs that use libcauseway themselves. They return OpenCL's codes.
     bool (*owns_queue)(void* queue) = nullptr;
@@ -98,7 +98,7 @@ struct cluster_calls {
                           void* const* list, void** event) = nullptr;
 
     /// Nothing moves on this rank: tells some other ranks soon what it has called. Any thread.
-    void (*stands)() = nullptr;
+    void (*report_progress)() = nullptr;
 
     /// Tells the user why, and ends the job on every rank.
     void (*give_up)(const char* why) = nullptr;

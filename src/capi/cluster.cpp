@@ -23,7 +23,7 @@ namespace {
 comm::cluster_link* link = nullptr; // made once, never destroyed
 bool started_mpi = false;
 bool ended = false;
-bool heard_last = false;
+bool has_last_reports = false;
 pid_t process = 0;
 const cluster_calls* platform = nullptr; // its half of the table; the platform keeps it for ever
 
@@ -35,18 +35,18 @@ void end_messages() {
     link->stop();
 }
 
-void hear_last_messages() {
-    if (link != nullptr && !std::exchange(heard_last, true)) link->hear_last();
+void receive_last_reports() {
+    if (link != nullptr && !std::exchange(has_last_reports, true)) link->receive_last_reports();
 }
 
 namespace {
 
 /// In MPI_Finalize. Where messages have ended before, MPI may be one whose end is too late for others.
 void end_in_finalize() {
-    if (ended && !heard_last) link->hear_no_more();
+    if (ended && !has_last_reports) link->cancel_reports();
     if (ended) return;
     end_messages();
-    hear_last_messages();
+    receive_last_reports();
 }
 
 void end_at_exit() {
@@ -145,7 +145,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_cluster_join(cau
     calls->receive = [](int from, int tag, void* bytes, std::size_t size, message_over over, void* data) {
         link->receive(from, tag, bytes, size, over, data);
     };
-    calls->stands = [] { link->stand(); };
+    calls->report_progress = [] { link->report_progress(); };
     calls->exit_begins = [] { core::runtime::instance().exit_begins(); };
     calls->send_buffer = capi::send_buffer;
     calls->receive_buffer = capi::receive_buffer;

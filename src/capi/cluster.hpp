@@ -17,7 +17,7 @@ using namespace core;
 void end_messages();
 /// Call once after end_messages(), when MPI is about to end on all ranks: waits for the other ranks, and ends the job
 /// if their programs have diverged.
-void hear_last_messages();
+void receive_last_reports();
 
 /// The platform's half of the table if this process is a rank of a cluster and the handle is of its platform, else
 /// null.

@@ -333,7 +333,7 @@ void causeway_mpi_end_transfers(void) {
 
 int causeway_mpi_finalize(void) {
     causeway_mpi_end_transfers();
-    causeway::capi::hear_last_messages();
+    causeway::capi::receive_last_reports();
     return (MPI_Finalize)();
 }
 

@@ -40,7 +40,7 @@ constexpr std::chrono::milliseconds patience_with_reader = 1s;
 /// From then on a wait may be for nothing.
 constexpr auto long_wait = 500ms;
 constexpr std::size_t piece = std::size_t{1} << 30; ///< of a message: MPI counts in ints
-constexpr int farewell_tag = 1 << 21; // beyond the platform's
+constexpr int report_tag = 1 << 21; // beyond the platform's
 
 /// The error output as it was when the process started, which the program may have put a file of its own in the place
 /// of (as pytest does): `causeway run --cluster` keeps it, else this library from when it is loaded.
@@ -139,22 +139,22 @@ cluster_link::cluster_link(const cluster_calls& platform, bool is_mpi_ours) : m_
     std::thread([this] { run(); }).detach();
 }
 
-void cluster_link::hear_farewells() {
+void cluster_link::receive_reports() {
     for (;;) {
-        if (m_sayings.size() == 0) {
+        if (m_report_requests.size() == 0) {
             MPI_Request next = MPI_REQUEST_NULL;
-            check(MPI_Irecv(&m_heard, sizeof m_heard, MPI_BYTE, MPI_ANY_SOURCE, farewell_tag, m_messages, &next));
-            m_sayings.add(next, m_hearing);
+            check(MPI_Irecv(&m_received, sizeof m_received, MPI_BYTE, MPI_ANY_SOURCE, report_tag, m_messages, &next));
+            m_report_requests.add(next, m_report_receive);
         }
-        if (!m_sayings.poll()) return;
+        if (!m_report_requests.poll()) return;
     }
 }
 
-void cluster_link::hearing::over(const arrival& result) {
+void cluster_link::report_receive::over(const arrival& result) {
     if (result.cancelled) return;
     if (result.error) link.give_up_for(result.error);
-    if (link.m_heard.leaves) link.m_left.push_back({result.source, link.m_heard.at});
-    link.m_platform.compare(result.source, link.m_heard.account.data());
+    if (link.m_received.leaves) link.m_left.push_back({result.source, link.m_received.at});
+    link.m_platform.compare(result.source, link.m_received.digest.data());
 }
 
 std::set<int> cluster_link::listeners() const {
@@ -166,19 +166,19 @@ std::set<int> cluster_link::listeners() const {
     return told;
 }
 
-void cluster_link::say(bool leaves) {
-    auto& said = m_said.emplace_back();
-    said.at = {m_platform.calls_made(), m_met};
-    said.leaves = leaves;
-    m_platform.account(said.account.data());
+void cluster_link::send_report(bool leaves) {
+    auto& report = m_sent.emplace_back();
+    report.at = {m_platform.calls_made(), m_met};
+    report.leaves = leaves;
+    m_platform.call_digest(report.digest.data());
     for (const int to : listeners()) {
         MPI_Request request = MPI_REQUEST_NULL;
-        check(MPI_Isend(&said, sizeof said, MPI_BYTE, to, farewell_tag, m_messages, &request));
+        check(MPI_Isend(&report, sizeof report, MPI_BYTE, to, report_tag, m_messages, &request));
         MPI_Request_free(&request);
     }
 }
 
-void cluster_link::hear_last() {
+void cluster_link::receive_last_reports() {
     std::fflush(nullptr); // what is compared may end the process
     patience patient;
     const auto all = listeners();
@@ -186,31 +186,31 @@ void cluster_link::hear_last() {
         return std::any_of(m_left.begin(), m_left.end(), [rank](const leaver& one) { return one.rank == rank; });
     };
     for (;;) {
-        hear_farewells();
+        receive_reports();
         if (std::all_of(all.begin(), all.end(), has_left)) break;
         patient.pause();
     }
-    hear_no_more();
+    cancel_reports();
 }
 
-void cluster_link::hear_no_more() {
-    m_sayings.cancel(m_hearing);
-    for (patience patient; m_sayings.size() != 0; patient.pause()) m_sayings.poll();
+void cluster_link::cancel_reports() {
+    m_report_requests.cancel(m_report_receive);
+    for (patience patient; m_report_requests.size() != 0; patient.pause()) m_report_requests.poll();
 }
 
 void cluster_link::look_for_leavers(bool is_quiet) {
-    if (m_stands.exchange(false)) say(false);
+    if (m_report_due.exchange(false)) send_report(false);
     const progress own{m_platform.calls_made(), m_met};
-    const bool stands = m_platform.waits() && own == m_seen;
+    const bool makes_no_progress = m_platform.waits() && own == m_seen;
     m_seen = own;
-    hear_farewells();
-    // What leavers had to say, they have said before: it is here, if it comes at all.
+    receive_reports();
+    // Leavers have sent their reports before this: it is here, if it comes at all.
     if (!m_left.empty() && m_requests.poll()) return;
     for (const auto& [rank, at] : m_left) {
         const bool owes = is_quiet && std::any_of(m_moving.begin(), m_moving.end(), [rank = rank](const moving& one) {
                               return one.rest.direction == message::way::in && one.rest.peer == rank;
                           });
-        if (!owes && !(stands && (at.calls < own.calls || at.met < own.met))) continue;
+        if (!owes && !(makes_no_progress && (at.calls < own.calls || at.met < own.met))) continue;
         give_up(("rank " + std::to_string(rank) +
                  " has left its program, and this one waits for it: the programs of the ranks have parted")
                     .c_str());
@@ -368,7 +368,7 @@ void cluster_link::stop() {
         m_stopping = true;
         m_bell.notify_all();
         if (m_bell.wait_for(lock, longest_end, [this] { return m_stopped; })) {
-            say(true);
+            send_report(true);
             return;
         }
     }

@@ -44,14 +44,15 @@ class cluster_link {
     /// Calls `ending` in the thread that ends MPI, while it still works.
     void at_finalize(void (*ending)());
     /// Asks the thread to tell some other ranks how far the program has come. Any thread.
-    void stand() { m_stands = true; }
+    void report_progress() { m_report_due = true; }
     /// Waits until all messages are over and ends the thread; ends the job if that takes too long. After that a call
     /// that needs other ranks ends the process.
     void stop();
-    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for what others say then.
-    void hear_last();
-    /// Call instead of hear_last() where MPI ends and this rank may wait for no other.
-    void hear_no_more();
+    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for the last reports of
+    /// others.
+    void receive_last_reports();
+    /// Call instead of receive_last_reports() where MPI ends and this rank may wait for no other.
+    void cancel_reports();
 
   private:
     struct message {
@@ -83,10 +84,10 @@ class cluster_link {
     void check(int code);
     /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
     void look_for_leavers(bool is_quiet);
-    void hear_farewells();
+    void receive_reports();
     [[nodiscard]] std::set<int> listeners() const;
     /// Tells the ranks that listen how far the program has come.
-    void say(bool leaves);
+    void send_report(bool leaves);
 
     const cluster_calls& m_platform;
     MPI_Comm m_collective = MPI_COMM_NULL;
@@ -110,24 +111,24 @@ class cluster_link {
         bool operator==(const progress&) const = default;
     };
 
-    /// What a rank tells others when it stands still, and when it leaves.
-    struct saying {
+    /// What a rank tells others when it makes no progress, and when it leaves.
+    struct progress_report {
         progress at;
         bool leaves = false;
-        alignas(16) std::array<std::byte, cluster_calls::account_bytes> account{};
+        alignas(16) std::array<std::byte, cluster_calls::call_digest_bytes> digest{};
     };
-    std::atomic<bool> m_stands{false};
+    std::atomic<bool> m_report_due{false};
 
     // The thread's own, and of those who come after it.
-    struct hearing final : operation {
-        explicit hearing(cluster_link& of) : link(of) {}
+    struct report_receive final : operation {
+        explicit report_receive(cluster_link& of) : link(of) {}
         void over(const arrival& result) override;
         cluster_link& link;
     };
-    hearing m_hearing{*this};
-    request_set m_sayings; ///< the next one that comes
-    saying m_heard;
-    std::list<saying> m_said; // live as long as the process
+    report_receive m_report_receive{*this};
+    request_set m_report_requests; ///< the receive of the next report
+    progress_report m_received;
+    std::list<progress_report> m_sent; // live as long as the process
     progress m_seen; ///< of this rank, at the last look
     struct leaver {
         int rank;

@@ -109,12 +109,12 @@ void cluster::join() {
     };
     m_calls.waits = [] { return !of_process().m_ends && watchdog::of_process().program_waits(); };
     m_calls.calls_made = [] { return of_process().m_calls_made.load(std::memory_order_relaxed); };
-    m_calls.account = [](void* bytes) {
-        static_assert(sizeof(account) <= cluster_calls::account_bytes);
-        new (bytes) account(of_process().own_account());
+    m_calls.call_digest = [](void* bytes) {
+        static_assert(sizeof(call_digest) <= cluster_calls::call_digest_bytes);
+        new (bytes) call_digest(of_process().own_digest());
     };
     m_calls.compare = [](int rank, const void* bytes) {
-        account theirs;
+        call_digest theirs;
         std::memcpy(static_cast<void*>(&theirs), bytes, sizeof theirs);
         of_process().compare(rank, theirs);
     };
@@ -189,9 +189,9 @@ void cluster::end() {
     m_ends = true;
 }
 
-cluster::account cluster::own_account() const {
+cluster::call_digest cluster::own_digest() const {
     if (m_ends) return m_last;
-    account own;
+    call_digest own;
     const std::lock_guard lock(m_record_mutex);
     const auto number = m_calls_made.load(std::memory_order_acquire);
     own.begun = m_begun[number % m_begun.size()].load(std::memory_order_relaxed);
@@ -200,7 +200,7 @@ cluster::account cluster::own_account() const {
     return own;
 }
 
-void cluster::compare(int rank, const account& theirs) const {
+void cluster::compare(int rank, const call_digest& theirs) const {
     const bool is_over = m_ends;
     if (!theirs.is_noted || (is_over && !m_last.is_noted)) return;
     if (is_over && theirs.is_last) {

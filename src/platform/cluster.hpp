@@ -202,7 +202,7 @@ class cluster {
     [[noreturn]] void end_too_long(const message_head& expected, int from) const;
 
     /// Digest of a rank's calls that it sends to others unasked.
-    struct account {
+    struct call_digest {
         call_record record;
         std::uint64_t begun = 0; ///< hash of the record when its last call began
         bool is_noted = false; ///< else there is nothing to compare
@@ -210,8 +210,8 @@ class cluster {
     };
     /// Ends messages: from now on this rank is on its own.
     void end();
-    [[nodiscard]] account own_account() const;
-    void compare(int rank, const account& theirs) const;
+    [[nodiscard]] call_digest own_digest() const;
+    void compare(int rank, const call_digest& theirs) const;
     [[nodiscard]] int message_tag(int from, int to, std::uint64_t about);
 
     cluster_calls m_calls;
@@ -224,7 +224,7 @@ class cluster {
     /// Ring of the record's hashes at its last calls, so that ranks that are not equally far can compare calls that
     /// both have made.
     std::vector<std::atomic<std::uint64_t>> m_begun; ///< none where there are no others
-    account m_last; ///< own_account() when messages ended
+    call_digest m_last; ///< own_digest() when messages ended
     bool m_strict = false; ///< CAUSEWAY_STRICT
     std::atomic<std::thread::id> m_thread; ///< the thread that made the last recorded call
     std::atomic<bool> m_in_call{false}; ///< of that thread

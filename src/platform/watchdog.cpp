@@ -39,7 +39,7 @@ void watchdog::run(std::chrono::seconds limit) {
         waited = what;
         if (quiet != looks) continue;
         report(limit, what);
-        cluster::of_process().calls().stands();
+        cluster::of_process().calls().report_progress();
     }
 }
 
