@@ -57,8 +57,10 @@ said=$(printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P "$(nproc)" bash -c '
     [ "$(date +%s)" -lt "$deadline" ] || { echo "tidy: no time left for $1"; exit 0; }
     exec "$tidy" -quiet -p "$commands_for_clang" --extra-arg=-Wno-unknown-warning-option "$1"' tidy 2>&1) || status=$?
 said=${said//"$PWD/"/}
-# A header's findings come with each source that includes it.
-found=$(grep -E '^[^ ]+:[0-9]+:[0-9]+: (warning|error): .*\[[-a-zA-Z0-9.,]+\]$' <<<"$said" | sort -u || true)
+# A header's findings come with each source that includes it. The analyzer shows those in a system header whose path begins in ours; in
+# LLVM's own it does not see that a number owns its words only where it is longer than 64 bits.
+found=$(grep -E '^[^ ]+:[0-9]+:[0-9]+: (warning|error): .*\[[-a-zA-Z0-9.,]+\]$' <<<"$said" | grep -vE '^/usr/(lib/llvm-[0-9]+/)?include/(llvm|clang)/' |
+    sort -u || true)
 if [ -z "$found" ] && [ "$status" -eq 0 ]; then
     left_out=$(grep '^tidy: no time left' <<<"$said" | tee /dev/stderr | wc -l || true)
     echo "tidy: $((${#files[@]} - left_out)) sources, nothing found"
