@@ -49,7 +49,8 @@ void measure(std::vector<point>& points, const effort& spent, const std::string&
     for (auto& each : points) each.once(); // warms up, and compiles
     const auto begin = now();
     const auto limit = spent.seconds * static_cast<double>(points.size());
-    for (int round = 0; round < 3 || (round < 200 && now() - begin < limit); ++round)
+    const int least = spent.is_hasty() ? 3 : 6; // three for each half
+    for (int round = 0; round < least || (round < 200 && now() - begin < limit); ++round)
         for (auto& each : points) {
             const auto from = now();
             each.once();

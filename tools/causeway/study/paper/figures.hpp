@@ -19,7 +19,7 @@ struct row {
 };
 using rows = std::vector<row>;
 
-/// How long each point is measured, at least three times.
+/// How long each point is measured, at least six times; three in a hasty run, whose verdicts say nothing.
 struct effort {
     double seconds = 0.2;
     /// So short a run only checks that everything works, so it leaves out the large sizes.
