@@ -74,6 +74,8 @@ struct several_nodes : testing::Test {
         for (const auto& [number, node] : by_number) notes.interleaved.push_back(node);
         memory = std::make_unique<arena>(machine, std::make_unique<noting_binder>(notes), wanted);
     }
+    /// Where sanitizers have their own memory below 16 TiB, pages are bound one by one.
+    static bool is_high(void* address) { return reinterpret_cast<std::uintptr_t>(address) >= 16ull << 40; }
     int node_of(void* address, std::size_t offset = 0) const {
         return memory->addresses().node_of(reinterpret_cast<std::uintptr_t>(address) + offset);
     }
@@ -171,7 +173,7 @@ TEST_F(several_nodes, memory_without_cores_and_forbidden_nodes_get_nothing) {
                                                  }});
             expect_as_bound(made, 64 * 4096);
             // Each further call may cost the process a mapping.
-            EXPECT_TRUE(how == distribution::plugin || notes.calls == 1) << notes.calls;
+            EXPECT_TRUE(how == distribution::plugin || notes.calls == 1 || is_high(made)) << notes.calls;
             const auto all = counts(made, 0, 64 * 4096);
             EXPECT_EQ(all[2] + all[5], 0u);
             EXPECT_EQ(std::accumulate(all.begin(), all.end(), std::uint64_t{0}), 64u * 4096);
@@ -186,7 +188,7 @@ TEST_F(several_nodes, fine_follows_the_systems_numbers_of_nodes) {
         take(permuted);
         notes.calls = 0;
         auto* const made = memory->allocate({64 * 4096, distribution::fine, 0, {}});
-        EXPECT_EQ(notes.calls, 1u);
+        EXPECT_TRUE(notes.calls == 1 || is_high(made)) << notes.calls;
         expect_as_bound(made, 64 * 4096);
         const auto found = counts(made, 0, 56 * 4096);
         for (unsigned node = 0; node < 8; ++node)
