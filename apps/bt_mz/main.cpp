@@ -125,13 +125,22 @@ options parse(int argc, char** argv) {
     return parsed;
 }
 
+/// Seconds of this rank, and of all processors that worked for it.
+struct cost {
+    double seconds, processor_seconds;
+};
+
+/// What a step cost in each block.
+struct block_costs {
+    std::vector<double> seconds{}, processor_seconds{};
+};
+
 /// A version with what its runs have shown so far.
 struct contender {
     std::string name;
     std::unique_ptr<version> way;
-    std::vector<double> seconds{}, processor_seconds{}; ///< of the slowest rank; of all processors and ranks
-    std::vector<double> exchange{}, uneven{}; ///< parts of the seconds, on average of the ranks: exchanging and
-                                              ///< waiting; and what of it unequal loads cost
+    std::vector<double> seconds{}, processor_seconds{}; ///< of each run: of the slowest rank; of all ranks
+    block_costs with{}, without{}; ///< an exchange; of this rank
     std::vector<norms> found{}; ///< of each round
 };
 
@@ -148,13 +157,46 @@ double over_ranks(double value, MPI_Op operation) {
     return value;
 }
 
-/// The seconds of this rank.
-double timed_steps(version& way, void (version::*step)(), int steps) {
+/// From a common begin until this rank's steps are done.
+cost timed_steps(version& way, void (version::*step)(), int steps) {
     MPI_Barrier(MPI_COMM_WORLD);
+    const double used = processor_seconds();
     const auto begin = std::chrono::steady_clock::now();
     for (int count = 0; count < steps; ++count) (way.*step)();
     way.finish();
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+    return {elapsed.count(), processor_seconds() - used};
+}
+
+/// Blocks with and without an exchange in turn, and each of the two first in every other pair: what changes slowly on
+/// the machine meets both. As many steps in all as a run has. They change the field.
+void time_blocks(contender& of, int steps) {
+    const int pairs = std::min(4, steps), length = std::max(1, steps / (2 * pairs));
+    for (int pair = 0; pair < pairs; ++pair) {
+        const bool first = of.with.seconds.size() % 2 == 0;
+        for (const bool exchanges : {first, !first}) {
+            const cost block = timed_steps(*of.way, exchanges ? &version::step : &version::step_without_exchange,
+                                           length);
+            block_costs& its = exchanges ? of.with : of.without;
+            its.seconds.push_back(block.seconds / length);
+            its.processor_seconds.push_back(block.processor_seconds / length);
+        }
+    }
+}
+
+double median_of(const std::vector<double>& values) { return apps::quartiles_of(values).median; }
+
+/// Parts of a step with an exchange, on average of the ranks: exchanging and waiting; and what of it unequal loads
+/// cost.
+struct shares {
+    double exchange, uneven;
+};
+
+/// Collective. A rank's own median comes first: a block that was disturbed on one rank counts for none.
+shares shares_of(const contender& of, int ranks) {
+    const double with = over_ranks(median_of(of.with.seconds), MPI_MAX), without = median_of(of.without.seconds);
+    const double mean = over_ranks(without, MPI_SUM) / ranks;
+    return {1 - mean / with, (over_ranks(without, MPI_MAX) - mean) / with};
 }
 
 /// What a run needs, in the order in which it is made.
@@ -220,7 +262,6 @@ void set_up(setting& made, const options& options) {
 }
 
 void measure(setting& made, int steps, int rounds) {
-    const int ranks = made.zones.ranks();
     // One for all: versions with an order of their own refuse --kernels.
     const order order = made.contenders.front().way->order_of_values();
     const std::vector<double> of_host = made.on_device ? std::vector<double>()
@@ -233,15 +274,11 @@ void measure(setting& made, int steps, int rounds) {
     for (int round = 0; round < rounds; ++round)
         for (contender& each : made.contenders) {
             each.way->reset();
-            const double used = processor_seconds();
-            const double seconds = over_ranks(timed_steps(*each.way, &version::step, steps), MPI_MAX);
-            each.seconds.push_back(seconds);
-            each.processor_seconds.push_back(over_ranks(processor_seconds() - used, MPI_SUM));
+            const cost run = timed_steps(*each.way, &version::step, steps);
+            each.seconds.push_back(over_ranks(run.seconds, MPI_MAX));
+            each.processor_seconds.push_back(over_ranks(run.processor_seconds, MPI_SUM));
             auto& found = each.found.emplace_back(norms_of(made.zones, made.rank, order, each.way->field(), forcing));
-            const double alone = timed_steps(*each.way, &version::step_without_exchange, steps);
-            const double mean = over_ranks(alone, MPI_SUM) / ranks;
-            each.exchange.push_back(1 - mean / seconds);
-            each.uneven.push_back((over_ranks(alone, MPI_MAX) - mean) / seconds);
+            time_blocks(each, steps);
             MPI_Allreduce(MPI_IN_PLACE, found.residual.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             MPI_Allreduce(MPI_IN_PLACE, found.error.data(), 5, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
         }
@@ -288,12 +325,12 @@ bool benchmark(const options& options) {
     if (rank == 0)
         std::printf("bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the "
                     "mean (%s); %s\n"
-                    "%-11s %10s %12s %10s %8s %13s %11s\n",
+                    "%-11s %10s %12s %10s %8s %13s %10s %11s\n",
                     kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
                     std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
                     ranks == 1 ? "" : "s", zones.imbalance(), zones_of_ranks(zones).c_str(),
                     made.device ? apps::device_name(made.device).c_str() : "host", "version", "seconds", "ms a step",
-                    "exchange", "uneven", "processor ms", "difference");
+                    "exchange", "uneven", "processor ms", "without", "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;
@@ -305,12 +342,13 @@ bool benchmark(const options& options) {
         right = right && is_right;
         char difference[32] = "unchecked";
         if (is_checked) std::snprintf(difference, sizeof difference, "%.1e", far);
-        const double seconds = apps::quartiles_of(each.seconds).median;
+        const double seconds = median_of(each.seconds);
+        const auto [exchange, uneven] = shares_of(each, ranks);
+        const double processors_without = over_ranks(median_of(each.without.processor_seconds), MPI_SUM);
         if (rank == 0)
-            std::printf("%-11s %10.3f %12.3f %9.1f%% %7.1f%% %13.3f %11s%s\n", each.name.c_str(), seconds,
-                        seconds / steps * 1e3, apps::quartiles_of(each.exchange).median * 100,
-                        apps::quartiles_of(each.uneven).median * 100,
-                        apps::quartiles_of(each.processor_seconds).median / steps * 1e3, difference,
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %7.1f%% %13.3f %10.3f %11s%s\n", each.name.c_str(), seconds,
+                        seconds / steps * 1e3, exchange * 100, uneven * 100,
+                        median_of(each.processor_seconds) / steps * 1e3, processors_without * 1e3, difference,
                         is_right ? "" : " WRONG");
     }
     if (rank == 0 && !right) std::printf("VERIFICATION FAILED\n");
