@@ -3,6 +3,7 @@
 // plans.
 #include "runtime/heap_server.hpp"
 
+#include "base/store_once.hpp"
 #include "endpoints/host/host_endpoint.hpp"
 #include "endpoints/mpi/rank_endpoint.hpp"
 #include "runtime/enqueue.hpp"
@@ -16,6 +17,9 @@
 #include <utility>
 
 namespace causeway::core {
+
+/// A put of more is not one of words for which others wait.
+static constexpr std::size_t few_bytes = 64;
 
 struct heap_server::outgoing final : comm::operation {
     outgoing(std::shared_ptr<heap_server> of, int to, const heap_message& what)
@@ -214,11 +218,20 @@ void heap_server::serve_put(int from, const heap_message& message) {
     m_serving[{from, message.number}] = {};
     overwrite(
         extent_of(message),
-        [this, from, message](ended over) {
-            serve(from, message,
-                  endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
-                                                   static_cast<int>(message.tag), nullptr),
-                  device_part(message), std::move(over));
+        [this, from, message](const ended& over) {
+            auto received = endpoints::make_receive_endpoint(mpi_runtime::instance().ranks(), m_space, from,
+                                                             static_cast<int>(message.tag), nullptr);
+            if (m_memory == nullptr || message.is_box != 0 || message.bytes > few_bytes) {
+                serve(from, message, std::move(received), device_part(message), over);
+                return;
+            }
+            // A thread may wait for a word of these, and set it anew as soon as it changes.
+            const auto come = std::make_shared<std::array<std::byte, few_bytes>>();
+            serve(from, message, std::move(received), endpoints::make_host_endpoint(come->data()),
+                  [this, message, come, over](const failure& error) {
+                      if (!error) store_once(m_memory + message.offset, come->data(), message.bytes);
+                      over(error);
+                  });
         },
         signal);
 }
