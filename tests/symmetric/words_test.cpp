@@ -465,6 +465,7 @@ TEST_F(symmetric_words, end_all_waits_when_one_gives_up) {
     NEEDS_RANKS(2);
     auto* const word = allocate<std::uint64_t>(1);
     const queue on = make_queue(order::out_of_order);
+    MPI_Barrier(MPI_COMM_WORLD); // one that is not yet through the allocation would find it failed
     if (me == 1) {
         EXPECT_EQ(causeway_symmetric_give_up(), CL_SUCCESS) << causeway_error_last_message();
         EXPECT_EQ(causeway_symmetric_give_up(), CL_INVALID_OPERATION);
