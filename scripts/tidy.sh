@@ -61,16 +61,20 @@ said=${said//"$PWD/"/}
 # LLVM's own it does not see that a number owns its words only where it is longer than 64 bits.
 found=$(grep -E '^[^ ]+:[0-9]+:[0-9]+: (warning|error): .*\[[-a-zA-Z0-9.,]+\]$' <<<"$said" | grep -vE '^/usr/(lib/llvm-[0-9]+/)?include/(llvm|clang)/' |
     sort -u || true)
-if [ -z "$found" ] && [ "$status" -eq 0 ]; then
-    left_out=$(grep '^tidy: no time left' <<<"$said" | tee /dev/stderr | wc -l || true)
-    echo "tidy: $((${#files[@]} - left_out)) sources, nothing found"
-    [ "$left_out" -lt ${#files[@]} ] || exit 1
-    exit 0
-elif [ -z "$found" ]; then
+left_out=$(grep '^tidy: no time left' <<<"$said" || true)
+looked_at=${#files[@]}
+if [ -n "$left_out" ]; then
+    printf '%s\n' "$left_out" >&2
+    looked_at=$((looked_at - $(wc -l <<<"$left_out")))
+fi
+if [ -n "$found" ]; then
+    printf '%s\n' "$found"
+    echo "tidy: $looked_at sources, findings by kind:"
+    sed -E 's/.*\[([-a-zA-Z0-9.]+)(,[^]]*)?\]$/\1/' <<<"$found" | sort | uniq -c | sort -rn
+    exit 1
+elif [ "$status" -ne 0 ]; then
     printf '%s\n' "$said"
     exit 1
 fi
-printf '%s\n' "$found"
-echo "tidy: ${#files[@]} sources, findings by kind:"
-sed -E 's/.*\[([-a-zA-Z0-9.]+)(,[^]]*)?\]$/\1/' <<<"$found" | sort | uniq -c | sort -rn
-exit 1
+echo "tidy: $looked_at sources, nothing found"
+[ "$looked_at" -gt 0 ]
