@@ -5,18 +5,19 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <chrono>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <memory>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -324,20 +325,45 @@ TEST(tasks, pools_run_side_by_side_and_within_one_another) {
     EXPECT_EQ(sum, 20 * 55);
 }
 
-TEST(tasks, an_idle_pool_uses_no_processor) {
-    task_pool pool({.threads = 8, .no_callers = 1});
+std::set<std::string> threads_of_this_process() {
+    std::set<std::string> found;
+    for (const auto& each : std::filesystem::directory_iterator("/proc/self/task"))
+        found.insert(each.path().filename().string());
+    return found;
+}
+
+/// How often a thread has left the processor, if it now waits in the kernel for somebody, with no deadline; else empty.
+std::string sleep_without_deadline(const std::string& thread) {
+    const std::string folder = "/proc/self/task/" + thread;
+    std::string number, address, operation, value, deadline;
+    std::ifstream(folder + "/syscall") >> number >> address >> operation >> value >> deadline;
+    if (number != std::to_string(SYS_futex) || deadline != "0x0") return {};
+    std::ifstream status(folder + "/status");
+    for (std::string line; std::getline(status, line);)
+        if (line.rfind("voluntary_ctxt_switches", 0) == 0) return line;
+    return {};
+}
+
+TEST_P(every_policy, an_idle_pool_uses_no_processor) {
+    const auto before = threads_of_this_process();
+    task_pool pool({.policy = GetParam(), .threads = 8, .no_callers = 1});
     task_group group(pool);
     for (int each = 0; each < 100; ++each) group.spawn([] {});
     group.wait();
-    const auto processor_time = [] {
-        timespec now{};
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-        return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+    std::vector<std::string> workers;
+    for (const auto& each : threads_of_this_process())
+        if (!before.count(each)) workers.push_back(each);
+    EXPECT_EQ(workers.size(), 8u);
+    const auto sleeps = [&workers] {
+        std::vector<std::string> all;
+        for (const auto& each : workers) all.push_back(sleep_without_deadline(each));
+        return all;
     };
-    std::this_thread::sleep_for(std::chrono::milliseconds(50)); // until the last one has gone to sleep
-    const double before = processor_time();
-    std::this_thread::sleep_for(std::chrono::milliseconds(200));
-    EXPECT_LT(processor_time() - before, 0.02);
+    // All sleep without a deadline, and none has woken from the first to the last look: so all did at once, and nobody
+    // is left to wake them.
+    for (auto first = sleeps(), second = sleeps(); first != second || std::count(first.begin(), first.end(), "") != 0;
+         first = std::move(second), second = sleeps())
+        std::this_thread::yield();
 }
 
 TEST(tasks, callers_beyond_the_places_wait_asleep_and_end) {
