@@ -121,6 +121,35 @@ TEST(tasks, cancelled_ones_do_not_run_and_their_payloads_end) {
     EXPECT_EQ(witness.use_count(), 1);
 }
 
+TEST_P(every_policy, a_task_that_runs_is_told_of_the_cancellation_and_its_own_group_goes_on) {
+    task_pool pool({.policy = GetParam(), .threads = 2});
+    task_group group(pool);
+    std::atomic<bool> runs{false};
+    std::atomic<int> inner_ran{0}, later_ran{0};
+    int order = 0;
+    group.spawn(
+        [&] {
+            runs = true;
+            runs.notify_all();
+            while (!group.is_cancelled()) std::this_thread::yield();
+            task_group inner(pool);
+            for (int each = 0; each < 10; ++each) inner.spawn([&] { ++inner_ran; });
+            EXPECT_FALSE(inner.is_cancelled());
+            inner.wait();
+        },
+        {inout(&order)});
+    for (int each = 0; each < 10; ++each) group.spawn([&] { ++later_ran; }, {inout(&order)});
+    std::thread other([&] {
+        runs.wait(false);
+        group.cancel();
+    });
+    EXPECT_THROW(group.wait(), tasks_error);
+    other.join();
+    EXPECT_EQ(inner_ran, 10);
+    EXPECT_EQ(later_ran, 0);
+    EXPECT_FALSE(group.is_cancelled()) << "it may be used again";
+}
+
 TEST(tasks, a_pool_that_is_released_ends_tasks_that_wait) {
     causeway_task_pool* pool = nullptr;
     const causeway_task_pool_options options{.threads = 1};
