@@ -5,7 +5,10 @@
 
 #include <gtest/gtest.h>
 
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -19,6 +22,7 @@ struct own_process : testing::Test {
 };
 using distribution_by_environment = own_process;
 using exhausted_memory = own_process;
+using look_up = own_process;
 
 /// Ends the process: 0 if memory of the default distribution has a node.
 void ask_for_default(const char* word) {
@@ -41,6 +45,19 @@ TEST_F(distribution_by_environment, warns_of_an_unknown_word) {
 }
 
 #if !defined __SANITIZE_ADDRESS__ && !defined __SANITIZE_THREAD__
+/// Ends the process: 0 if the nodes of addresses are known where a system call other than the last one kills.
+void look_up_without_system_calls() {
+    constexpr std::size_t bytes = 1 << 20;
+    auto* const memory = static_cast<char*>(causeway_malloc(bytes, CAUSEWAY_DISTRIBUTION_FINE));
+    ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_STRICT);
+    bool right = true;
+    for (std::size_t each = 0; each < bytes; each += 512) right = right && causeway_node_of_address(memory + each) >= 0;
+    right = right && causeway_node_of_address(memory + bytes) == -1 && causeway_node_of_address(&right) == -1;
+    ::syscall(SYS_exit, right ? 0 : 1);
+}
+
+TEST_F(look_up, makes_no_system_call) { EXPECT_EXIT(look_up_without_system_calls(), testing::ExitedWithCode(0), "^$"); }
+
 /// Ends the process with 0 if spawning without memory fails clearly, and what was spawned before still runs.
 void spawn_until_there_is_no_memory() {
     causeway::task_pool pool({.threads = 1});
