@@ -399,6 +399,20 @@ TEST_F(several_nodes, dealing_goes_to_the_cheapest_node_and_round_full_ones) {
     }
 }
 
+TEST(one_node, makes_locality_work_stealing) {
+    auto machine = topology::opteron_48();
+    machine.nodes.resize(1);
+    machine.cores.resize(6);
+    machine.distances = {1};
+    const std::vector<unsigned> node_of_worker(6);
+    for (const bool by_paper : {false, true}) {
+        const auto rules = locality_policy(machine, {.load_term = !by_paper, .release = !by_paper});
+        EXPECT_EQ(rules->group(machine, node_of_worker).groups(), 1u);
+        EXPECT_FALSE(rules->reads_footprints()) << "regions are measured for nothing";
+        EXPECT_FALSE(rules->deals());
+    }
+}
+
 /// For people: the bars are 150 ns for a deal of 8 regions on 8 nodes and 20 ns for the node of an address.
 TEST_F(several_nodes, times_of_a_deal_and_of_a_look_up) {
     machine.cache_bytes = 1;
