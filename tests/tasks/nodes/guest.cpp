@@ -173,6 +173,39 @@ void check_default_policy() {
     for (auto* block : blocks) causeway_free(block);
 }
 
+/// A policy of the program is asked what holds, and its answer is followed.
+void check_policy_of_the_program() {
+    struct notes {
+        std::atomic<int> asked{0}, wrong{0};
+    } noted;
+    const auto deal = [](void* user, const causeway_deal* task) {
+        auto& its = *static_cast<notes*>(user);
+        ++its.asked;
+        const int node = task->most_used_node;
+        if (task->nodes != 9 || task->bytes != 40 * 4096 || node < 0 || node > 7 || task->own_node > 7 ||
+            task->bytes_on_node[node] != 40 * 4096)
+            ++its.wrong;
+        return node;
+    };
+    task_pool pool({.threads = 8, .no_callers = 1, .deal = deal, .user = &noted});
+    std::vector<char*> blocks;
+    for (int each = 0; each < 16; ++each)
+        blocks.push_back(static_cast<char*>(causeway_malloc(40 * 4096, CAUSEWAY_DISTRIBUTION_COARSE)));
+    task_group all(pool);
+    all.spawn(
+        [&] {
+            task_group group(pool);
+            for (auto* block : blocks) group.spawn([] {}, {most_used(causeway::inout(block, 40 * 4096))});
+            group.wait();
+        },
+        {most_used(causeway::in(blocks[0], 40 * 4096))});
+    all.wait();
+    check(noted.asked == 17 && noted.wrong == 0, "a policy of the program: asked " + std::to_string(noted.asked) +
+                                                     " times, " + std::to_string(noted.wrong) + " wrong");
+    check(pool.statistics().dealt == 16, "dealt by it: " + std::to_string(pool.statistics().dealt));
+    for (auto* block : blocks) causeway_free(block);
+}
+
 /// Of a pseudo file of the kernel.
 bool write_word(const char* path, const char* word) {
     auto* const file = std::fopen(path, "w");
@@ -244,6 +277,7 @@ int main(int argc, char**) {
         check_memory();
         check_tasks();
         check_default_policy();
+        check_policy_of_the_program();
         run_on_some_nodes();
     } catch (const std::exception& error) {
         check(false, error.what());
