@@ -17,6 +17,27 @@ def check(holds, what, done=None):
         sys.exit(f"{what}\n{done.stdout}\n{done.stderr}" if done else what)
 
 
+def far_tasks(path, *arguments):
+    """How many tasks of a modelled Map are shown in the colours of mostly far memory, and how many in those of near memory."""
+    done = run("simulate", "map", "--distribution", "coarse", *arguments, "--timeline", str(path))
+    check(done.returncode == 0, "a timeline", done)
+    slices = [event for event in json.loads(path.read_text(encoding="utf-8"))["traceEvents"] if event["ph"] == "X"]
+    check(all((event["args"]["remote"] < 0.2) == (event["cname"] == "good") for event in slices), "green is near memory")
+    far = sum(event["cname"] == "rail_response" for event in slices)
+    return far, sum(event["cname"] == "good" for event in slices)
+
+
+def check_colours(path):
+    """What the timelines of the paper's Figures 8, 10 and 11 show."""
+    check(far_tasks(path, "--policy", "locality") == (0, 48), "Figure 8: near memory under locality")
+    check(far_tasks(path, "--policy", "work-stealing")[0] > 36, "Figure 8: far memory under stealing")
+    tiles = ("--machine", "tilepro64")
+    check(far_tasks(path, *tiles, "--policy", "locality") == (0, 63), "Figure 10: the own home cache under locality")
+    check(far_tasks(path, *tiles, "--policy", "work-stealing")[0] > 50, "Figure 10: other tiles' caches under stealing")
+    stolen = [far_tasks(path, *tiles, "--policy", "locality-paper", "--vicinity", size)[0] for size in ("1", "4", "8", "16", "0")]
+    check(stolen[0] == 0 and 0 < stolen[1] < stolen[2] < min(stolen[3:]), f"Figure 11: more is stolen in larger vicinities: {stolen}")
+
+
 def main():
     done = run("simulate", "map", "--regret")
     check(done.returncode == 0 and done.stdout.startswith("modelled: map on opteron48, distribution coarse\n"), "map", done)
@@ -36,6 +57,7 @@ def main():
         arrows = sum(event["ph"] == "s" for event in events["traceEvents"])
         check(0 < arrows == sum(event["args"]["came"] != "own" for event in slices), "an arrow for each deal and steal")
         check("modelled" in events["otherData"]["title"], "the timeline says that it is modelled")
+        check_colours(pathlib.Path(folder, "colours.json"))
         record = pathlib.Path(folder, "run.tasks")
         record.write_text("causeway tasks 2\ntask -1 0 0 2000000 0 0 0 -1 own -1\nregion 4096 64 3 0\n"
                           "task -1 0 2000000 3000000 0 1 1999000 0 stolen 0.5\n"
