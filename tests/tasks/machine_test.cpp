@@ -4,6 +4,8 @@
 #include "topology/hwloc_handle.hpp"
 #include "topology/machine.hpp"
 
+#include <causeway/tasks_simulator.h>
+
 #include <hwloc.h>
 
 #include <gtest/gtest.h>
@@ -25,7 +27,7 @@ std::uint64_t firmware_distance(unsigned from, unsigned to) { return from == to 
 /// its own.
 std::string write_permuted_machine() {
     hwloc_handle handle;
-    hwloc_topology_set_synthetic(handle.get(), "node:4(indexes=2,0,3,1) core:2 pu:1");
+    hwloc_topology_set_synthetic(handle.get(), "node:4(indexes=2,0,3,1) l3:1(size=1MB) core:2 pu:1");
     if (hwloc_topology_load(handle.get()) != 0)
         throw transfer_error(status::invalid_value, "hwloc refuses the machine");
     std::vector<hwloc_obj_t> listed;
@@ -57,6 +59,19 @@ TEST(machine, has_distances_by_the_numbers_of_nodes_in_whatever_order_they_are_l
                 << from << " to " << to;
     for (const auto& core : read.cores) // two to each node, whose numbers are those of its place
         EXPECT_EQ(read.nodes[core.node].os_index, (std::vector<unsigned>{2, 0, 3, 1})[core.os_index / 2]);
+}
+
+TEST(machine, of_a_file_runs_the_papers_programs_in_the_simulator) {
+    const auto path = write_permuted_machine();
+    causeway_simulation asked{.machine = path.c_str(), .program = "map", .policy = "locality"};
+    causeway_simulation_result found{};
+    EXPECT_EQ(causeway_tasks_simulate(&asked, &found), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+    EXPECT_EQ(found.tasks, 48u);
+    EXPECT_EQ(found.remote_bytes, 0);
+    asked.policy = "work-stealing";
+    EXPECT_EQ(causeway_tasks_simulate(&asked, &found), CAUSEWAY_TASKS_SUCCESS);
+    EXPECT_GT(found.remote_bytes, found.own_bytes);
+    std::filesystem::remove(path);
 }
 
 TEST(machine, has_cores_beside_the_first_of_several_memories_and_none_beside_the_others) {
