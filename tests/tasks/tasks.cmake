@@ -17,6 +17,21 @@ causeway_test(tasks.stepped LABEL unit RUNTIME none TIMEOUT 600
   COMMAND env CAUSEWAY_TASK_SCHEDULES=200000 $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
 causeway_test(tasks.stepped.all LABEL unit RUNTIME none TIMEOUT 1500 COMMAND $<TARGET_FILE:tasks_tests> --gtest_filter=stepped.*)
 
+# Beside <omp.h>, in C and in C++.
+find_package(OpenMP QUIET)
+if(OpenMP_C_FOUND AND OpenMP_CXX_FOUND AND NOT CAUSEWAY_SANITIZE)
+  configure_file(${CMAKE_CURRENT_LIST_DIR}/listing_2.c ${CMAKE_CURRENT_BINARY_DIR}/listing_2.cpp COPYONLY)
+  add_executable(tasks_listing_2_C ${CMAKE_CURRENT_LIST_DIR}/listing_2.c)
+  add_executable(tasks_listing_2_CXX ${CMAKE_CURRENT_BINARY_DIR}/listing_2.cpp)
+  foreach(language C CXX)
+    target_link_libraries(tasks_listing_2_${language} PRIVATE causeway_flags Causeway::tasks OpenMP::OpenMP_${language})
+    foreach(word standard fine coarse)
+      causeway_test(tasks.listing_2.${language}.${word} LABEL unit RUNTIME none TIMEOUT 60
+        COMMAND env OMP_DATA_DISTRIBUTION=${word} $<TARGET_FILE:tasks_listing_2_${language}> ${word})
+    endforeach()
+  endforeach()
+endif()
+
 if(TARGET causeway_program)
   causeway_test(tools.tasks LABEL tools RUNTIME none TIMEOUT 300
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/command_test.py $<TARGET_FILE:causeway_program>)
