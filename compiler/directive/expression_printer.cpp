@@ -175,7 +175,7 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
     if (const auto* cast = dyn_cast<CastExpr>(expression)) {
         const bool written = isa<CStyleCastExpr>(cast);
-        const auto of = written ? operand(cast->getSubExpr()) : print(cast->getSubExpr());
+        auto of = written ? operand(cast->getSubExpr()) : print(cast->getSubExpr());
         m_has_address |= cast->getCastKind() == CK_PointerToIntegral;
         // The host does not know where OpenCL's buffers are: only a region makes integers that are addresses.
         if (cast->getCastKind() == CK_IntegralToPointer && !m_has_address)
