@@ -48,12 +48,13 @@ found_directive directive_of(const unit& unit, const clang::Stmt* statement);
 
 /// Clang's tree of a clause's expression, without the parentheses that we put around it.
 const clang::Expr* tree_of(const found_directive& of, const expression& wanted);
-/// Stands for a pointer that is a member of a structure, as `s.a` and `s->in.a` are: the same one for each use, so that
-/// clauses and regions treat it as a variable. nullptr of other expressions, and of pointers to pointers and to arrays.
+/// Returns a variable that stands for a pointer in a structure, such as `s.a` or `s->in.a`. Each use of the member
+/// gives the same variable, so clauses and regions treat it as one. nullptr for other expressions, and for pointers to
+/// pointers or to arrays.
 const clang::VarDecl* member_pointer(const clang::Expr* expression);
-/// The variable at the beginning of what a member pointer stands for; nullptr of other variables.
+/// The structure variable `s`, if `pointer` stands for a member such as `s.a`; nullptr for other variables.
 const clang::VarDecl* structure_of(const clang::VarDecl* pointer);
-/// As the program writes it.
+/// The name as the program writes it, also of a member pointer.
 std::string written_name(const clang::VarDecl* variable);
 /// Call before each translation.
 void forget_member_pointers();
@@ -71,7 +72,7 @@ struct access {
     bool reads, writes;
     bool memory; // through a subscript, a pointer or a member
 };
-/// All uses in `statement`, nested directives' clauses left out.
+/// All uses in `statement`, except those in clauses of nested directives.
 std::vector<access> accesses_in(const clang::Stmt* statement);
 
 /// Points-to sets of a region's pointers, from all its assignments, whatever their order.
@@ -95,10 +96,11 @@ std::vector<global_use> globals_of(const clang::FunctionDecl* function);
 /// The variable of this name at file scope; nullptr if there is none.
 const clang::VarDecl* global_variable(const unit& unit, const std::string& name);
 
-/// Calls `act` for `statement` and all below it, clauses' expressions left out; `act` returns false to stay out of one.
+/// Calls `act` for `statement` and all statements below it, except clauses' expressions. If `act` returns false, skips
+/// what is below that statement.
 void walk(const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& act);
 
-/// True of `double **` and `double *[9]`: pointers to what holds no pointers itself.
+/// True for `double **` and `double *[9]`: pointers to what holds no pointers itself.
 bool has_rows(clang::QualType type);
 
 /// True if the type is no array, pointer or structure.

@@ -31,7 +31,7 @@ class expression_printer {
     std::map<const clang::VarDecl*, naming>& names() { return m_names; }
     const std::map<const clang::VarDecl*, naming>& names() const { return m_names; }
     std::string print(const clang::Expr* expression);
-    /// `text` as an operand of anything.
+    /// Prints `expression` such that any operator may be applied to it: in parentheses, if need be.
     std::string operand(const clang::Expr* expression);
 
     /// Prints `replacement` for whatever is spelled as `operand`, until the next call. nullptr: prints everything as it
@@ -43,7 +43,8 @@ class expression_printer {
 
     /// "" for memory of the thread, "__global" else.
     std::string space_of(const clang::Expr* pointer) const;
-    /// The same for a variable, if it is known without the code before it.
+    /// The address space of the memory that a variable points to or lies in, if its type, its name or set_space() tells
+    /// it.
     std::optional<std::string> known_space_of(const clang::VarDecl* variable) const;
     void set_space(const clang::VarDecl* pointer, const std::string& space) { m_spaces[pointer] = space; }
 
@@ -52,7 +53,7 @@ class expression_printer {
         const clang::FunctionDecl* function;
         std::string name;
         std::vector<std::string> spaces;
-        std::vector<const clang::VarDecl*> globals; // in memory of the device, its last parameters
+        std::vector<const clang::VarDecl*> globals; // file-scope variables in memory of the device: its last parameters
     };
     /// Functions that were called and not yet taken.
     std::vector<called> take_called() { return std::exchange(m_called, {}); }
@@ -71,13 +72,13 @@ class expression_printer {
     std::string m_replacement;
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
-    bool m_has_address = false; // as an integer
+    bool m_has_address = false; // a pointer was cast to an integer
 
     /// True if `lvalue` is a pointer that the host keeps in memory: an element of an array of pointers, or a member.
     bool is_row(const clang::Expr* lvalue) const;
     /// The variable, if it is an array of pointers whose rows the kernel has.
     const clang::VarDecl* rows_variable(const clang::Expr* expression) const;
-    /// What a function gets for it: the offsets and the rows.
+    /// The arguments that a function gets for an array of pointers: its offsets and its rows.
     static std::string rows_arguments(const clang::VarDecl* pointers);
     std::string rows_of(const clang::VarDecl* pointers, const std::vector<const clang::Expr*>& indices);
     std::string subscript(const clang::ArraySubscriptExpr* expression);

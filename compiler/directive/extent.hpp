@@ -11,7 +11,7 @@ namespace directive {
 struct extent {
     std::string first, last;
 };
-/// Nothing if a use has another form than one subscript, a sum of products of loop variables and constants of the
+/// Returns a value only if each use has one subscript that is a sum of products of loop variables and constants of the
 /// region.
 std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Writes the host's part: each directive becomes a block that calls the run time, and regions keep their C for the
-// host.
+// Writes the host's part: each directive becomes a block that calls the run time, and each region keeps its C, which
+// runs on the host where no device runs it.
 #pragma once
 #include "kernel_printer.hpp"
 
@@ -40,7 +40,7 @@ class host_rewriter {
     void alone(const found_directive& of);
     void peer(const found_directive& of);
     std::string copies_between_devices();
-    /// From here to the end of the block.
+    /// Handles `declare` in a function: its data live from here to the end of the block.
     void declared_here(const found_directive& of);
     /// File-scope code that registers `declare` data with the run time before main().
     std::string declared_variables();

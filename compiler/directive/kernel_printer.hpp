@@ -48,7 +48,7 @@ void print_routine(const unit& unit, const clang::FunctionDecl* definition, cons
 /// What stands before the kernels of every program.
 extern const char* const prelude;
 
-/// `identity` of a reduction in a type, and `a operation b`.
+/// OpenCL C text of the identity element of a reduction in a type, and of `a operation b`.
 std::string reduction_identity(const std::string& operation, clang::QualType type);
 std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b);
 

@@ -11,7 +11,7 @@ namespace directive {
 /// Where a statement stands among the levels of parallelism.
 struct position {
     bool workers = false, vector = false; // a loop around it is spread over them
-    bool uniform = true;                  // all threads of the group come by together
+    bool uniform = true;                  // all threads of the group reach it together
     bool last = true;                     // no later code of the gang reads what it wrote
 };
 
@@ -79,7 +79,7 @@ class kernel_writer {
 
     // Functions
     void functions();
-    /// Its result, name and parameters.
+    /// The function's head: its result type, name and parameters.
     std::string head_of(const expression_printer::called& called);
 
     // Statements
@@ -89,11 +89,12 @@ class kernel_writer {
 
     void barrier() { line("barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);"); }
 
-    /// No barrier can be used here: runs with fewer threads instead.
+    /// Call where a barrier is needed, but not all threads reach it: the kernel is printed once more, for one worker or
+    /// one lane.
     void give_up_levels(const position& at);
     struct effects {
         bool memory = false, reads_back = false;
-        std::set<const clang::VarDecl*> changed; // what each thread has of its own
+        std::set<const clang::VarDecl*> changed; // variables of which each thread has a copy
     };
     std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;
@@ -108,7 +109,8 @@ class kernel_writer {
     std::string loop_head(const clang::Stmt* init);
     void plain_loop(const clang::ForStmt* loop, const position& at);
     void directive_statement(const found_directive& of, const position& at);
-    /// Tries the statement on a copy until no other thread has changed the word meanwhile.
+    /// Prints a loop that tries the statement on a copy of the word until no other thread has changed the word
+    /// meanwhile.
     void atomic(const found_directive& of, const position& at);
 
     // Loops
@@ -121,9 +123,10 @@ class kernel_writer {
     /// The loop over lanes, if it is all that the loop over gangs contains.
     const loop_node* only_inner(const loop_node& node) const;
     void join(const reduction& each, const loop_node& node, bool workers, bool lanes);
-    /// True if the loop writes memory that all threads of the gang read before it, some perhaps later than others.
+    /// True if the loop writes memory that all threads of the gang read before it: a slow thread could then read new
+    /// values.
     bool changes_what_all_read(const loop_node& node) const;
-    /// True if all threads of a gang do an access to device memory that no loop assigns to one of them.
+    /// True if all threads of a gang access device memory outside of the loops that are spread over them.
     bool gangs_use_memory() const;
     bool is_on_device(const access& use) const;
     void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);

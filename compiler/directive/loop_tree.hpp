@@ -18,7 +18,7 @@ struct counted_loop {
     const clang::Expr* first = nullptr;
     const clang::Expr* last = nullptr;
     clang::BinaryOperatorKind comparison = clang::BO_LT;
-    const clang::Expr* step = nullptr; // nothing: 1
+    const clang::Expr* step = nullptr; // nullptr: 1
     bool down = false;
 };
 /// On failure `why` says why the loop is not a counted one.
@@ -39,11 +39,10 @@ struct loop_node {
     const clang::Stmt* body = nullptr; // of the innermost of them
     bool gang = false, worker = false, vector = false;
     bool independent = false, sequential = false;
-    bool proved = false; // independent because the analysis says so, of arrays that do not overlap
+    bool proved = false; // the analysis has found it independent, provided that its arrays do not overlap
     bool reduces_array = false; // runs in order in one thread, because each thread would need a copy of the array
     bool keeps_lanes = false; // writes a variable of the gang: each thread has a copy of it and does all iterations
-    bool repeated = false; // inside a loop that is not spread, between whose iterations gangs cannot wait for one
-                           // another
+    bool repeated = false; // inside a loop that is not spread: gangs cannot wait for one another between its iterations
     std::vector<reduction> reductions;
     std::vector<const item*> privates;
     loop_node* parent = nullptr;
@@ -70,8 +69,8 @@ class loop_tree {
     const unit& m_unit;
     bool m_kernels, m_serial;
     int m_plain_loops = 0; // around the statement at hand
-    std::set<const clang::VarDecl*> m_gang_arrays;  // which the whole region has, or what is declared in it
-    std::set<const clang::VarDecl*> m_gang_scalars; // likewise, of one value; also what the region takes along
+    std::set<const clang::VarDecl*> m_gang_arrays; // one per gang: private, firstprivate, or declared in the region
+    std::set<const clang::VarDecl*> m_gang_scalars; // likewise, or firstprivate without a clause
     const clang::Stmt* m_region;
     pointees m_pointees;
     std::vector<std::unique_ptr<loop_node>> m_all;
@@ -84,7 +83,8 @@ class loop_tree {
     void assign(loop_node& node);
     void imply_reduction(loop_node& node, const reduction& of_region);
     void collect_gang_arrays(const found_directive& of);
-    /// A variable that the gang around the loop has, and that the loop writes so that others see it.
+    /// A variable of which the gang around the loop has one copy, and that the loop writes for code outside of the
+    /// loop; nullptr if there is none.
     const clang::VarDecl* written_gang_variable(const loop_node& node) const;
     /// True if this loop, an outer or an inner one reduces the variable. A sibling loop's reduction does not count.
     static bool is_reduced(const loop_node& node, const clang::VarDecl* variable);

@@ -12,7 +12,8 @@
 namespace directive {
 
 inline constexpr const char* call_name = "__acc_directive";
-/// The pragma's name in the copy that Clang reads: as long as `acc`, for which Clang has a handler of its own.
+/// The pragma's name in the copy that Clang reads, because Clang has a handler of its own for `acc`. It is as long as
+/// `acc`, so offsets stay.
 inline constexpr const char* pragma_name = "Acc";
 
 /// Registers the pragma handler with `preprocessor`. Directives are appended to `pragmas`, whose indices are their

@@ -67,7 +67,7 @@ region analyse(const unit& unit, const found_directive& of, const loop_tree& tre
 
 /// The record of a clause's entry.
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind);
-/// "COPYIN" of "copyin"; nothing if the clause is none about data.
+/// "COPYIN" of "copyin"; empty for a clause that is not about data.
 std::string data_kind(const std::string& clause);
 
 } // namespace directive

@@ -18,13 +18,13 @@ struct peeled_loop {
     llvm::Loop* ahead = nullptr;      // a clone that runs the first iterations, fewer than a vector's lanes
     llvm::Loop* behind = nullptr;     // a clone that runs the others
     llvm::BranchInst* test = nullptr; // branches to the gate if the loop is long
-    llvm::BranchInst* gate = nullptr; // branches to the clones if the stores are not aligned, either
+    llvm::BranchInst* gate = nullptr; // after the test: branches to the clones if the stores are not aligned
 
     explicit operator bool() const { return ahead != nullptr; }
 };
 
 /// `lanes` of the widest element make a vector. The loop must not need run-time checks for overlap. Changes nothing if
-/// no store can be aligned, all are, or a vector is shorter than a cache line.
+/// no store can be aligned, if all are aligned already, or if a vector is shorter than a cache line.
 peeled_loop peel_to_cache_line(llvm::Loop& loop, const llvm::LoopAccessInfo& accesses, unsigned lanes,
                                llvm::LoopInfo& loops, llvm::ScalarEvolution& evolution,
                                llvm::DominatorTree& dominators);

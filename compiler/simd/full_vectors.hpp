@@ -11,7 +11,7 @@ struct full_vectors : llvm::PassInfoMixin<full_vectors> {
     llvm::PreservedAnalyses run(llvm::Function& function, llvm::FunctionAnalysisManager& manager);
 };
 
-/// Whether its arrays may be read and written up to a whole vector behind their ends: by the option
+/// Whether the arrays of the function may be read and written up to a whole vector behind their ends: by the option
 /// -causeway-simd-padded, or by __attribute__((annotate("causeway_padded"))).
 bool is_padded(const llvm::Function& function);
 

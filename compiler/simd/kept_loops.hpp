@@ -13,7 +13,7 @@ struct kept_loops : llvm::PassInfoMixin<kept_loops> {
                                 llvm::LoopStandardAnalysisResults& known, llvm::LPMUpdater& updater);
 };
 
-/// True if masked steps pay for so few iterations. If false, full vectors or unrolled code are as good.
+/// True if masked vector steps are faster than full vectors and unrolled code for so few iterations.
 bool is_short(unsigned trip_count, unsigned lanes);
 
 } // namespace causeway::simd

@@ -45,7 +45,8 @@ inline bool has_masked_access(const llvm::TargetTransformInfo& target, llvm::Typ
 #endif
 }
 
-/// Of an intrinsic's vector form; `at` is -1 for the result.
+/// Whether the vector form of intrinsic `id` is overloaded on the type of argument `at`, or of the result if that is
+/// -1.
 inline bool is_overloaded_at(llvm::Intrinsic::ID id, int at) {
 #if LLVM_VERSION_MAJOR >= 22
     return llvm::isVectorIntrinsicWithOverloadTypeAtArg(id, at, nullptr);

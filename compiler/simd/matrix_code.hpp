@@ -16,9 +16,9 @@ struct matrix_addresses {
     llvm::Value *target, *left, *right;
 };
 
-/// A 4 x 4 matrix of floats is one vector of 16 lanes. One of doubles is four rows: two registers of eight lanes would
-/// cost more shuffles than they save multiplications, and serve transposes only. Smaller matrices are rows in vectors
-/// of four lanes. Each element is summed in the order of the loop nest, so it is rounded alike.
+/// A 4 x 4 matrix of floats is one vector of 16 lanes. One of doubles is four rows: in two registers of eight lanes, a
+/// product would cost more shuffles than it saves multiplications. Only transposes use such registers. Smaller matrices
+/// are rows in vectors of four lanes. Each element is summed in the order of the loop nest, so it is rounded alike.
 class matrix_code {
   public:
     /// `alignment`: of each element. `has_wide_vectors`: registers of 512 bits.
@@ -31,8 +31,8 @@ class matrix_code {
   private:
     using rows = std::array<llvm::Value*, side>;
 
-    /// Computes a statement's target row by row, or column by column. Columns suit a transpose times a matrix beside
-    /// the product of the two in the other order: both then read the same rows and broadcast the same elements.
+    /// Computes a statement's target row by row, or column by column. A^T B is computed by columns if another statement
+    /// of the nest computes B A: both then read the rows of A and broadcast the elements of B.
     struct by_lines {
         const matrix_statement* statement;
         const matrix_addresses* at;

@@ -40,7 +40,7 @@ struct matrix_statement {
         return rows == side && columns == side && depth == side && target.pitch == side && left.pitch == side &&
                right.pitch == side;
     }
-    /// The distance from an operand's first element to behind its last one, in elements.
+    /// The number of elements from an operand's first to its last one, both included, with those between its rows.
     uint64_t extent(const matrix_operand& operand) const;
 };
 
@@ -52,7 +52,7 @@ struct matrix_nest {
     llvm::SmallVector<llvm::StoreInst*, 2> stores;
 };
 
-/// The nest that begins at `loop`, if that is all it does.
+/// The nest whose outermost loop is `loop`; none if the loop does anything else.
 std::optional<matrix_nest> recognise(llvm::Loop& loop, llvm::ScalarEvolution& evolution,
                                      const llvm::DominatorTree& dominators);
 

@@ -30,17 +30,18 @@ class remainder {
 
     /// Makes a loop that is known to run less than `step` times: for the iterations that `split` leaves, and for short
     /// runs that never reach the vector loop. Runs for which the vector loop's checks fail keep the scalar loop.
-    /// `back_edges` is the count of back edges before the split; `may_wrap` if it may be its type's largest number.
-    /// `multiple` rounds the iterations up, into padding behind the arrays. `whole`, for loops of constant length,
-    /// makes the loop begin earlier and run that many iterations, of which the vector loop has done the first. Returns
-    /// null, and changes nothing, if the loops do not have the expected form.
+    /// `back_edges` is the count of back edges before the split; `may_wrap`: that count may be the largest number of
+    /// its type. `multiple` rounds the iterations up, into padding behind the arrays. `whole`, unless it is 0, makes a
+    /// loop of constant length begin earlier and run `whole` iterations; the vector loop has done the first of these
+    /// already. Returns null, and changes nothing, if the loops do not have the expected form.
     llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1,
                      unsigned whole = 0);
 
     /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
     void round_up(llvm::Loop& loop, unsigned trip_count, unsigned width);
 
-    /// Makes the loop run `last` + 1 times, which is a 32-bit number, by a new counter that its inductions follow.
+    /// Makes the loop run `last` + 1 times, by a new 32-bit counter from which its inductions are computed. `last` is a
+    /// 32-bit number, too.
     void count_anew(llvm::Loop& loop, llvm::Value* last);
 
     /// The value of the induction `phi`, which begins at `start`, after `iterations`, fewer than the loop has. Null if
@@ -48,11 +49,11 @@ class remainder {
     llvm::Value* advanced(llvm::PHINode& phi, llvm::Loop& loop, llvm::Value* start, llvm::Value* iterations,
                           llvm::IRBuilderBase& builder);
 
-    /// Once the rest is vectorised, too: sums of the vector loop stay in lanes there, and are reduced to a number once,
-    /// not twice.
+    /// Call once the rest is vectorised, too. The sums of the vector loop then stay in lanes through the rest, and are
+    /// reduced to a number once, not twice.
     void continue_in_lanes(const split_loop& split);
 
-    /// Marks the iterations as independent, which the vector loop has proved for its width. Loops that the vectoriser
+    /// Marks the iterations as independent, as the vector loop has proved for its width. Loops that the vectoriser
     /// makes of this one inherit the mark.
     static void promise_independence(llvm::Loop& loop);
     /// Removes the mark, if there is one.

@@ -13,7 +13,7 @@ struct kept_calls : llvm::PassInfoMixin<kept_calls> {
 };
 
 /// Before loops become vectors: makes the variants that such calls may become, and names them at the calls. Calls of
-/// functions that have none are inlined as usual.
+/// functions without variants are inlined as usual.
 struct vector_functions : llvm::PassInfoMixin<vector_functions> {
     llvm::PreservedAnalyses run(llvm::Module& module, llvm::ModuleAnalysisManager& manager);
 };

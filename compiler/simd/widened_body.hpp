@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The body of a function for several lanes at once: branches become masks, and a loop goes on while a lane does.
+// The body of a function for several lanes at once: branches become masks, and a loop runs until the last lane has left
+// it.
 #pragma once
 
 #include <llvm/Analysis/LoopInfo.h>
@@ -12,8 +13,8 @@ namespace causeway::simd {
 /// switch.
 const char* why_not_wide(llvm::Function& scalar, const llvm::LoopInfo& loops, const llvm::DominatorTree& dominators);
 
-/// Fills `wide`, which has only a block that makes `arguments`, a vector for each argument of `scalar`, and `mask`, the
-/// lanes that are in use.
+/// Fills `wide`, whose only block makes `arguments` (a vector for each argument of `scalar`) and `mask` (the lanes in
+/// use).
 void widen(llvm::Function& scalar, const llvm::LoopInfo& loops, llvm::Function& wide, unsigned lanes,
            llvm::ArrayRef<llvm::Value*> arguments, llvm::Value* mask);
 
