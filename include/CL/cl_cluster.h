@@ -72,9 +72,10 @@ static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, c
     return causeway_cluster_function(device, name);
 }
 
-/* From now on `device` always has the latest contents of `buffer`. A rank need not follow a command on such a buffer if
- * none of the command's devices are its own. Commands for other devices stay correct: they move the contents there and
- * back. Fails with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with CL_INVALID_OPERATION on another platform. */
+/* From now on `device` always has the latest contents of `buffer`. A rank then skips commands of other ranks' devices
+ * that have no wait list and use only buffers attached to such devices. Commands for devices other than `device` stay
+ * correct: they move the contents there and back. Fails with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with
+ * CL_INVALID_OPERATION on another platform. */
 static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
     const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(
         device, "clAttachBufferToDevice");
@@ -84,10 +85,10 @@ static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) 
 /*
  * Collective commands, with the arguments of SnuCL's. Sizes and offsets are in bytes; `cb` is the size of one piece,
  * for each destination or of each source. A null list of offsets means zeros. In a list of queues, queue i is that of
- * destination i, and event_list[i] becomes the event of its part. Where contents move between drivers or ranks, a
- * collective comes after all earlier commands on its buffers, else after those of its queues. Sums are made pairwise,
- * always in the same order. The element type `datatype` is CL_SIGNED_INT8, _INT16, _INT32, CL_UNSIGNED_INT8, _INT16,
- * _INT32, CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
+ * destination i, and event_list[i] becomes the event of its part. If contents move between drivers or ranks, a
+ * collective runs after all earlier commands on its buffers. Otherwise it runs after the earlier commands of its
+ * queues. Sums are made pairwise, always in the same order. The element type `datatype` is CL_SIGNED_INT8, _INT16,
+ * _INT32, CL_UNSIGNED_INT8, _INT16, _INT32, CL_HALF_FLOAT, CL_FLOAT or CL_DOUBLE.
  *
  * They return OpenCL's codes: CL_INVALID_VALUE also for no sources or destinations, no bytes, ranges beyond a buffer,
  * an unknown type or a size that is no multiple of an element; CL_INVALID_OPERATION on another platform.
@@ -193,10 +194,10 @@ static inline cl_int clEnqueueScanBuffer(cl_command_queue* queues, cl_uint num, 
 }
 
 /*
- * The last four with the operator `op`, which must be associative and commutative. `kernel` is for CL_REDUCTION_KERNEL;
- * else it is null. It must be built for every device of the context, as any of them may combine. It has three
- * arguments, `__global` pointers to elements of `datatype`: two operands and the result, which is a range of its own.
- * Work item i combines elements i.
+ * The last four functions with the operator `op`, which must be associative and commutative. `kernel` is null unless
+ * `op` is CL_REDUCTION_KERNEL. It must be built for every device of the context, because any of them may combine
+ * elements. It has three arguments, `__global` pointers to elements of `datatype`: two operands and the result, which
+ * is a range of its own. Work item i combines elements i.
  *
  * Beside the codes above: CL_INVALID_VALUE for an unknown operator, or a bitwise one with floating-point elements;
  * CL_INVALID_KERNEL for a kernel that is missing, or given with another operator; CL_INVALID_KERNEL_ARGS for one with

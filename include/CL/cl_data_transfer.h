@@ -4,9 +4,9 @@
 #define CL_DATA_TRANSFER_H
 
 /*
- * The file, send and receive forms, clCreateEventFromMPIRequest and MPI_CL_MEM are those of Takizawa et al.,
- * "Optimized Data Transfers Based on the OpenCL Event Management Mechanism", Scientific Programming 2015
- * (section 4, Algorithms 2 and 3, Listings 3 to 5). The rest is Causeway's own.
+ * The file, send and receive forms, clCreateEventFromMPIRequest and MPI_CL_MEM are those of a paper (section 4,
+ * Algorithms 2 and 3, Listings 3 to 5): Takizawa et al., "Optimized Data Transfers Based on the OpenCL Event Management
+ * Mechanism", Scientific Programming 2015. The rest is Causeway's own.
  *
  * Every function here may be called from any thread, also from an event callback if `blocking` is CL_FALSE.
  * Offsets and sizes are in bytes. A refused call returns OpenCL's own code, has no effect, and leaves a text for
@@ -107,8 +107,8 @@ CAUSEWAY_API cl_int clEnqueueWriteBufferFromFile(cl_command_queue queue, cl_mem 
 /*
  * Writes `size` bytes of `buffer` from `offset` to `file_offset` of the descriptor `fd`, or with CL_TRANSFER_APPEND to
  * the end of its file. `fd` may be in append mode or not. `fd` is duplicated, as above. Transfers that append to one
- * file do not mix their bytes; another program's may come to lie between their blocks. Refused with CL_INVALID_VALUE:
- * as above, and a descriptor that is not open for writing.
+ * file do not mix their bytes, but bytes of another program may come between their blocks. Refused with
+ * CL_INVALID_VALUE: as above, and a descriptor that is not open for writing.
  */
 CAUSEWAY_API cl_int clEnqueueReadBufferToFile(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                               size_t size, int fd, int64_t file_offset, cl_uint num_events_in_wait_list,
@@ -124,8 +124,8 @@ CAUSEWAY_API cl_int clEnqueuePeerCopyBuffer(cl_command_queue source_queue, cl_me
                                             size_t size, cl_uint num_events_in_wait_list,
                                             const cl_event* event_wait_list, cl_event* event);
 
-/* Tells `param_name` of a transfer, as clGetEventInfo does, until the event's last release. CL_INVALID_EVENT for an
- * event that is no transfer's; CL_INVALID_VALUE for an unknown name or too small a size. */
+/* Answers `param_name` about a transfer, as clGetEventInfo does about an event, until the event's last release.
+ * CL_INVALID_EVENT for an event that is no transfer's; CL_INVALID_VALUE for an unknown name or too small a size. */
 CAUSEWAY_API cl_int clGetTransferInfo(cl_event event, cl_transfer_info param_name, size_t param_value_size,
                                       void* param_value, size_t* param_value_size_ret);
 

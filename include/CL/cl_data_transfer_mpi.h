@@ -56,10 +56,10 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffe
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
  * Takes the request over: it becomes MPI_REQUEST_NULL, which itself gives a complete event. A persistent request stays
- * the caller's: it must not be used until the event completes, and is inactive then. The library knows a point-to-point
- * request as persistent if it was made in a source file that includes this header. With MPI 4 it also knows those of
- * other kinds that were started in one. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null pointer),
- * CL_INVALID_OPERATION (MPI not usable).
+ * the caller's: it must not be used until the event completes, and is inactive then. The library recognises a
+ * persistent point-to-point request if it was made in a source file that includes this header. With MPI 4 it also
+ * recognises other kinds, if they were started in such a file. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null
+ * pointer), CL_INVALID_OPERATION (MPI not usable).
  */
 CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Request* request, cl_int* errcode_ret);
 
@@ -120,7 +120,8 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
  * Macros, not symbols, so that the link order does not matter. Calls without MPI_CL_MEM go on to MPI's own function,
  * where profiling tools see them. Source files that define functions of MPI themselves (tools, wrappers) leave the
  * macros out by `#define CAUSEWAY_NO_MPI_MACROS` before the include. A wrapper of MPI_Send may call causeway_mpi_send()
- * for MPI_CL_MEM only: for other types that calls MPI_Send. The same holds for the other functions.
+ * for MPI_CL_MEM only, because for other types causeway_mpi_send() calls MPI_Send. The same holds for the other
+ * functions.
  */
 #ifndef CAUSEWAY_NO_MPI_MACROS
 #define MPI_Send(...) causeway_mpi_send(__VA_ARGS__)

@@ -84,13 +84,13 @@ CAUSEWAY_EXPORT cl_int causeway_graph_add_output_function(causeway_graph* graph,
 /*
  * Streams that begin or end in a file, a pipe or a socket: `file` at its position, as fread and fwrite would; or the
  * descriptor `fd` from `file_offset` on. `fd` must be able to seek; its position does not change. The engine reads a
- * few tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when it returns. An
- * input of CAUSEWAY_ENDLESS bytes ends with its file, which must hold whole tokens, as many as all nodes can take
- * together. The next run goes on at the position of a FILE, or begins again at `file_offset`. When
- * causeway_graph_execute() returns, the file is no longer read or written, and a FILE stands behind the last token that
- * was taken. If it cannot seek, what was read ahead is kept for the next run. An output at the `file_offset`
- * CL_TRANSFER_APPEND goes to the end of its file, token after token. `file` must live as long as the graph; `fd` is
- * duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
+ * few tokens ahead and writes behind, beside the thread in causeway_graph_execute(); all is written when that call
+ * returns. An input of CAUSEWAY_ENDLESS bytes ends with its file. The file must hold whole tokens; if the graph takes
+ * several at a time, a multiple of that number. The next run goes on at the position of a FILE, or begins again at
+ * `file_offset`. When causeway_graph_execute() returns, the file is no longer read or written, and a FILE stands behind
+ * the last token that was taken. If it cannot seek, what was read ahead is kept for the next run. An output at the
+ * `file_offset` CL_TRANSFER_APPEND goes to the end of its file, token after token. `file` must live as long as the
+ * graph; `fd` is duplicated. CL_INVALID_VALUE for a file that is null, closed or not open for this.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_add_input_file(causeway_graph* graph, const char* name, FILE* file,
                                                      uint64_t total_size, size_t token_size);
@@ -111,7 +111,7 @@ CAUSEWAY_EXPORT cl_int causeway_graph_set_file_offset(causeway_graph* graph, con
  * A kernel in OpenCL C. Set what is needed and leave the rest 0 (`causeway_kernel blur = {0};`). Its arguments are, in
  * this order: parameters by value, if any; inputs, __global and only read; outputs, __global. An argument that
  * causeway_graph_set_argument() gives a value may stand anywhere; those without are inputs, then outputs. The library
- * does not know types: it takes an argument that was given no value for a stream's.
+ * does not know types: it takes each argument without a value for that of a stream.
  */
 typedef struct causeway_kernel {
     /* One of three: the source and the name of its function, with options for its compiler; */
@@ -158,9 +158,9 @@ typedef cl_int (*causeway_host_function)(void* user, uint64_t number, const void
 CAUSEWAY_EXPORT cl_int causeway_graph_add_host_function(causeway_graph* graph, const char* name,
                                                         causeway_host_function function, void* user);
 
-/* Connects output `source_position` of one node with input `target_position` of another, with tokens of one size. 0
- * takes the smallest work of the source, else of the target: `item_size`, times the local size if there is one. An
- * output may be connected with several inputs, an input with one output. */
+/* Connects output `source_position` of one node with input `target_position` of another, with tokens of one size. A
+ * `token_size` of 0 takes the smallest work of the source, else of the target: `item_size`, times the local size if
+ * there is one. An output may be connected with several inputs, an input with one output. */
 CAUSEWAY_EXPORT cl_int causeway_graph_connect(causeway_graph* graph, const char* source, cl_uint source_position,
                                               const char* target, cl_uint target_position, size_t token_size);
 
@@ -185,8 +185,8 @@ CAUSEWAY_EXPORT cl_int causeway_graph_connect_edge(causeway_graph* graph, const 
 
 /*
  * Checks the graph, allocates its buffers, binds its kernels. Call once; nodes and edges cannot be added afterwards.
- * CL_INVALID_VALUE if rates or lengths of streams do not fit, CL_INVALID_OPERATION if the graph would stop for ever or
- * never end, CL_MEM_OBJECT_ALLOCATION_FAILURE if memory is short; the message names nodes and numbers.
+ * CL_INVALID_VALUE if rates or lengths of streams do not fit; CL_INVALID_OPERATION if the graph would deadlock or never
+ * end; CL_MEM_OBJECT_ALLOCATION_FAILURE if memory is short. The message names nodes and numbers.
  */
 CAUSEWAY_EXPORT cl_int causeway_graph_initialize(causeway_graph* graph);
 
@@ -211,9 +211,9 @@ CAUSEWAY_EXPORT cl_int causeway_graph_token_size(causeway_graph* graph, const ch
 CAUSEWAY_EXPORT cl_int causeway_graph_token_count(causeway_graph* graph, const char* stream, uint64_t* count);
 
 /* After causeway_graph_initialize(): stages, buffers, bytes and the predicted time of a period (a token of each stream,
- * if all rates are alike) as text. Times are estimated from bytes. With the option `graph_times` and after a run they
- * come from each node's time, which is shown. The second function gives the graph for Graphviz. Null if refused. The
- * text is valid until the next call with this graph. */
+ * if all rates are alike) as text. Times are estimated from bytes. After a run with the option `graph_times` they come
+ * from the measured time of each node, which is shown. The second function gives the graph for Graphviz. Null if
+ * refused. The text is valid until the next call with this graph. */
 CAUSEWAY_EXPORT const char* causeway_graph_explain(causeway_graph* graph);
 CAUSEWAY_EXPORT const char* causeway_graph_to_dot(causeway_graph* graph);
 

@@ -12,10 +12,11 @@
  * The event of a put is complete when its bytes are in the other heap. What the commands promise about the order in
  * which others see their effects is in docs/memory-model.md.
  *
- * Where all PEs are on one node and their devices' memory is the host's, each reads and writes the other heaps itself,
- * and an address is the memory itself. Between GPUs of a node with a direct link the initiator's GPU copies. Elsewhere
- * the engine of the other PE serves it, by messages: bytes go as those of clEnqueueSendBuffer do. Touching an address
- * of a device's own memory on the host ends the program, with a message that says so.
+ * Where all PEs are on one node and the memory of their devices is host memory, each PE reads and writes the other
+ * heaps itself. Host code can then load and store at an address. Between GPUs of a node with a direct link, the
+ * initiator's GPU copies. Elsewhere the engine of the other PE serves the command by messages, whose bytes travel as
+ * those of clEnqueueSendBuffer do. Host code that touches an address in a device's own memory ends the program, with a
+ * message that says so.
  *
  * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). Any thread may call.
  * Sizes and offsets are in bytes. "Collective": all PEs call it, and make their collective calls in the same order.
@@ -100,9 +101,9 @@ typedef cl_uint cl_element_type;
 /*
  * Makes this rank of `comm` a PE with `device`, one of the context's, and gives it a heap of `heap_bytes` in that
  * device's memory. Collective over `comm`, which is duplicated; MPI needs MPI_THREAD_MULTIPLE. Refused on every PE if
- * one refuses: CL_INVALID_OPERATION (this process is a PE already; or the heap lies in memory that a link between
- * devices reaches, and the context has more devices), CL_INVALID_CONTEXT, CL_INVALID_DEVICE, CL_INVALID_VALUE (a size
- * of 0, or other sizes on other PEs), CL_INVALID_BUFFER_SIZE (above the driver's largest buffer),
+ * one refuses. CL_INVALID_OPERATION: this process is a PE already; or the heap lies in memory that a link between
+ * devices reaches, and the context has more devices. CL_INVALID_VALUE: a size of 0, or other sizes on other PEs.
+ * CL_INVALID_BUFFER_SIZE: a size above the driver's largest buffer. Also CL_INVALID_CONTEXT, CL_INVALID_DEVICE and
  * CL_OUT_OF_HOST_MEMORY.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm,
@@ -110,15 +111,15 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
 
 /*
  * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
- * void. If another PE calls something else or is gone, it fails, but still gives the heap back. What waits for this PE,
- * and one-sided commands to it that begin later, then fail with CL_TRANSFER_PEER_FAILED.
+ * void. If another PE calls something else or is gone, the call fails, but still gives the heap back. Commands that
+ * wait for this PE, and one-sided commands to it that begin later, then fail with CL_TRANSFER_PEER_FAILED.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
 /*
- * Gives the heap back at once, because this PE's program has failed. Not collective, and waits for nobody. What the
- * other PEs wait for, and their collective calls, then fail with CL_TRANSFER_PEER_FAILED, and their
- * causeway_symmetric_finalize, too, if it has not yet met this PE's. All PEs may call causeway_symmetric_init again.
+ * Gives the heap back at once, because this PE's program has failed. Not collective, and waits for nobody. The waits
+ * and collective calls of the other PEs then fail with CL_TRANSFER_PEER_FAILED. So does their
+ * causeway_symmetric_finalize, if it has not yet met that of this PE. All PEs may call causeway_symmetric_init again.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_give_up(void);
 
@@ -154,8 +155,8 @@ CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 
 /*
  * Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. If `pe` is this PE, a
- * target that overlaps the source is refused with CL_MEM_COPY_OVERLAP, unless both are the same; so it is for gets and
- * boxes.
+ * target that overlaps the source is refused with CL_MEM_COPY_OVERLAP, unless both are the same. The same holds for
+ * gets and boxes.
  */
 CAUSEWAY_EXPORT cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                     void* target, int pe, cl_uint num_events_in_wait_list,
@@ -189,7 +190,7 @@ CAUSEWAY_EXPORT cl_int clEnqueueSignalWait(cl_command_queue queue, cl_bool block
                                            const cl_event* event_wait_list, cl_event* event);
 
 /* The same for any word of 4 or 8 bytes of this PE's heap, which a put, a signal or an atomic changes. A value that a
- * word of 4 bytes cannot have is refused; with CL_COMPARE_SIGNED a negative one may have its sign in all 64 bits. */
+ * word of 4 bytes cannot have is refused; with CL_COMPARE_SIGNED a negative one may be sign-extended to 64 bits. */
 CAUSEWAY_EXPORT cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blocking, const void* word, size_t word_bytes,
                                          cl_comparison comparison, uint64_t value, cl_uint num_events_in_wait_list,
                                          const cl_event* event_wait_list, cl_event* event);
@@ -234,7 +235,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool 
 
 /*
  * A fence: this PE's one-sided commands enqueued before it, in any queue, have taken effect before those enqueued after
- * it begin. A quiet also fails with the first failure, since the last quiet, of a command that had begun.
+ * it begin. A quiet is a fence that also reports failures: it fails with the first one, since the last quiet, of a
+ * command that had begun.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event);
@@ -247,8 +249,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
 
 /*
  * Collective, with the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
- * `target` has the result and `source` may be changed. In a broadcast and a reduction both may be the same range; else
- * ranges that overlap are refused with CL_MEM_COPY_OVERLAP.
+ * `target` has the result and `source` may be changed. Ranges that overlap are refused with CL_MEM_COPY_OVERLAP, except
+ * one range for both in a broadcast or a reduction.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.

@@ -3,8 +3,7 @@
  *
  * The library is libcauseway_tasks, which needs neither MPI nor OpenCL. Any thread may call any function, unless it
  * says otherwise. Functions that return an int give CAUSEWAY_TASKS_SUCCESS or a negative code, whose cause
- * causeway_tasks_last_error() tells. Null in the place of a pool, a group or a task is refused; functions without a
- * result pass it over.
+ * causeway_tasks_last_error() tells. Functions refuse a null pool, group or task; functions without a result ignore it.
  *
  * After fork() the child has the memory, but no threads of a pool: it may release a pool, and make its own. */
 #ifndef CAUSEWAY_TASKS_H
@@ -51,12 +50,12 @@ typedef enum causeway_distribution {
  * cores that this process may use are taken. Release by causeway_free(). */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc(size_t bytes, causeway_distribution distribution);
 
-/* `unit` is in bytes, a multiple of the page; 0 takes a page. Units below 2 MiB forbid huge pages for their allocation,
- * larger ones ask for them. */
+/* `unit` is in bytes, a multiple of the page; 0 takes a page. On several nodes, units below 2 MiB forbid huge pages for
+ * their allocation. Units from 2 MiB on, and coarse allocations, ask for them; local ones leave them to the system. */
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_units(size_t bytes, causeway_distribution distribution, size_t unit);
 
-/* A distribution of the program: returns the node of each unit, taken modulo `nodes`. It is called within
- * causeway_malloc_placed() alone, perhaps several times for a unit, must always answer the same, and must not throw. */
+/* A distribution of the program: returns the node of each unit, taken modulo `nodes`. Only causeway_malloc_placed()
+ * calls it, perhaps several times for a unit. It must always give the same answer, and must not throw. */
 typedef unsigned (*causeway_unit_placement)(void* user, uint64_t unit, uint64_t units, unsigned nodes);
 CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, causeway_unit_placement placement,
                                                    void* user);
@@ -65,8 +64,8 @@ CAUSEWAY_TASKS_EXPORT void* causeway_malloc_placed(size_t bytes, size_t unit, ca
  * memory, is ignored, and causeway_tasks_last_error() says so. */
 CAUSEWAY_TASKS_EXPORT void causeway_free(void* memory);
 
-/* The node of an address, from 0 without gaps; -1 for memory of others, standard memory included. No system call.
- * Of memory that another thread frees meanwhile it is the node or -1. */
+/* The node of an address, from 0 without gaps; -1 for memory that this library has not distributed, such as standard
+ * memory. Makes no system call. If another thread frees the memory meanwhile, the answer is the node or -1. */
 CAUSEWAY_TASKS_EXPORT int causeway_node_of_address(const void* address);
 
 /* Nodes that this process may use; 0, with the cause in causeway_tasks_last_error(), if there is no memory. */
@@ -79,7 +78,7 @@ CAUSEWAY_TASKS_EXPORT uint64_t causeway_unbound_allocations(void);
 
 typedef struct causeway_task_pool causeway_task_pool;
 
-/* 0 in a field is its default. */
+/* A policy of 0, and each field of causeway_task_pool_options that is 0, means the default. */
 typedef enum causeway_task_policy {
     CAUSEWAY_TASK_POLICY_DEFAULT = 0, /* locality */
     CAUSEWAY_TASK_POLICY_WORK_STEALING,
@@ -94,10 +93,10 @@ typedef struct causeway_deal {
     unsigned nodes;
     const uint64_t* bytes_on_node; /* of the task's regions */
     uint64_t bytes; /* their sum */
-    int most_used_node; /* of the region marked most_used; -1 if there is none, or it is no coarse or local memory */
+    int most_used_node; /* of the region marked most_used; -1 if none is, or its memory is neither coarse nor local */
     unsigned own_node; /* of the worker that asks */
 } causeway_deal;
-/* The node whose queue the task goes to; negative for the queue of the worker that asks. Asked from any thread; does
+/* The node whose queue the task goes to; negative for the queue of the worker that asks. Called from any thread; must
  * not throw. */
 typedef int (*causeway_deal_function)(void* user, const causeway_deal* task);
 
@@ -175,8 +174,9 @@ typedef void (*causeway_task_function)(void* payload);
 
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
  * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call, as may others if
- * very many are pending. So hold no lock that they take, and do not let them wait for what the caller does later; or
- * submit them held and let them go, which runs no task within the call and bounds no memory. */
+ * very many are pending. So hold no lock that these tasks take, and do not let them wait for what the caller does
+ * later. To submit a task held and let it go runs no task within the call, but does not bound the memory of pending
+ * tasks. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 
@@ -193,9 +193,9 @@ typedef struct causeway_task causeway_task;
 CAUSEWAY_TASKS_EXPORT causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t alignment,
                                                         void** payload);
 CAUSEWAY_TASKS_EXPORT void causeway_task_discard(causeway_task_pool* pool, causeway_task* task);
-/* Gives the task to the library, even if this fails. If `function` will never be called, `destroy` (may be null) gets
- * the payload; what it throws fails the group. Only if the task or the group is null, or the group has no pool, does
- * the task stay the caller's. */
+/* Gives the task to the library, even if the call fails. If `function` will never be called, `destroy` (may be null)
+ * gets the payload; what it throws fails the group. Only if the task or the group is null, or the group has no pool,
+ * does the task stay the caller's. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_submit(causeway_task_group* group, causeway_task* task,
                                                causeway_task_function function, causeway_task_function destroy,
                                                const causeway_region* regions, size_t count, int flags);

@@ -18,7 +18,7 @@
 
 namespace causeway {
 
-/// What a function of causeway/tasks.h refused, by its code.
+/// The failure of a function in causeway/tasks.h, with its code.
 class tasks_error : public std::runtime_error {
   public:
     explicit tasks_error(int code) : std::runtime_error(causeway_tasks_last_error()), m_code(code) {}
@@ -33,7 +33,7 @@ inline void check_tasks(int code) {
     if (code == CAUSEWAY_TASKS_OUT_OF_MEMORY) throw std::bad_alloc();
     if (code != CAUSEWAY_TASKS_SUCCESS) throw tasks_error(code);
 }
-/// The bytes of `count` values; the largest size if that overflows, which is then refused.
+/// The bytes of `count` values. If that overflows, the largest size, which the library refuses.
 template <class Value> std::size_t bytes_of(std::size_t count) {
     return count > std::size_t(-1) / sizeof(Value) ? std::size_t(-1) : count * sizeof(Value);
 }
@@ -98,8 +98,8 @@ class task_pool {
     causeway_task_pool* m_pool = nullptr;
 };
 
-/// Tasks that are waited for together. Regions order tasks of one group. The destructor waits, and drops what was
-/// thrown.
+/// Tasks that are waited for together. Regions order tasks of one group. The destructor waits, and drops exceptions
+/// that tasks have thrown.
 class task_group {
   public:
     explicit task_group(task_pool& pool) : m_pool(pool.get()) { causeway_task_group_init(&m_group, m_pool); }

@@ -66,10 +66,10 @@ class event_bridge {
     }
 
     /// A command as a task. A worker calls `enqueue` once earlier tasks of the group whose regions overlap are over.
-    /// `enqueue` returns the command's event, which this releases. Later tasks wait for the command's end. If it fails,
-    /// the group is cancelled, and its wait() throws with the event's status. Several threads may call it at once. A
-    /// plain task that another thread spawns meanwhile, with overlapping regions, may wait for `enqueue` alone: the
-    /// program keeps such spawns apart.
+    /// `enqueue` returns the command's event, which this releases. Later tasks wait for the command's end. If the
+    /// command fails, the group is cancelled, and its wait() throws with the event's status. Several threads may call
+    /// spawn_command() at once. If another thread spawns a plain task with overlapping regions meanwhile, that task may
+    /// wait for `enqueue` only, not for the command: the program keeps such spawns apart.
     template <class Enqueue> void spawn_command(task_group& group, Enqueue&& enqueue,
                                                 std::span<const causeway_region> regions) {
         // Two tasks with the same regions, one behind the other: the first enqueues, the second is over with the
@@ -202,8 +202,8 @@ class event_bridge {
                                                nullptr);
             code != CL_SUCCESS)
             return code;
-        // Of a command that failed because its wait list failed, Intel's runtime reports "complete"; clWaitForEvents
-        // reports the failure.
+        // For a command that failed because its wait list failed, Intel's runtime gives the status "complete";
+        // clWaitForEvents reports the failure.
         return status == CL_COMPLETE ? clWaitForEvents(1, &event) : status;
     }
     static bool is_over(watched& one) {

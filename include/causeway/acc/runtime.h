@@ -7,10 +7,12 @@
 extern "C" {
 #endif
 
-/* Raised with each change of what generated code hands to the run time. Each side has its own compiled in. */
+/* The version of the data that generated code passes to the run time; it rises with each change. Generated code and
+ * library each have their own compiled in. */
 enum { CAUSEWAY_ACC_LAYOUT = 1 };
 
-/* Where a directive stands. Every layout has these members in these places; `layout` is 0 in code older than it. */
+/* Where a directive stands. These members have the same places in every layout. `layout` is 0 in code that was
+ * generated before that member existed. */
 struct causeway_acc_location {
     const char* file;
     int line;
@@ -31,7 +33,7 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_TO_DEVICE,
     CAUSEWAY_ACC_COPYOUT_ZERO,
     CAUSEWAY_ACC_CREATE_ZERO,
-    CAUSEWAY_ACC_IMPLICIT /* for a pointer without a clause: as COPY, but nothing if the device has any of its bytes */
+    CAUSEWAY_ACC_IMPLICIT /* a pointer without a clause: as COPY, but maps nothing if the device has any byte of it */
 };
 
 /* One variable of a data clause. `bytes` is 0 for a pointer without a section, which stands for all that is mapped
@@ -100,8 +102,8 @@ struct causeway_acc_program {
     const char* const* needed; /* functions of other sources, up to a null pointer */
 };
 
-/* A function of `routine` for kernels of other sources, once for each way in which its pointers are into memory of the
- * device or of a thread. Without a source, `why` says what it has that kernels cannot have. */
+/* A `routine` function for kernels of other sources: one entry for each combination of its pointers' address spaces
+ * (device or thread). If kernels cannot have it, program.source is null and `why` says the reason. */
 struct causeway_acc_routine {
     const char* name;
     struct causeway_acc_program program;
@@ -119,7 +121,7 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_GROUPS_SHARE_LANES = 128, /* gangs are rows of groups, which share the loop over lanes */
     CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256, /* each lane runs loops of its own and never waits for another */
     CAUSEWAY_ACC_GANGS_SHARE_GROUPS = 512, /* a group may have rows of several gangs; no workers, no barriers */
-    CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024, /* all its threads do, outside of loops that are spread over them */
+    CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024, /* all threads of a gang do, outside of loops spread over them */
     CAUSEWAY_ACC_HAS_ONE_EACH = 2048 /* has a form, compiled with ACC_ONE_EACH, for launches with a thread for each
                                       * iteration
                                       */
@@ -166,7 +168,8 @@ void causeway_acc_enter_data(struct causeway_acc_clauses*, struct causeway_acc_d
 void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_wait_directive(struct causeway_acc_clauses*);
-/* Before main(): a variable of the whole program that each device has from its first use on, with the value of now. */
+/* Before main(): registers a variable of the whole program, which each device gets at the device's first use. With
+ * CAUSEWAY_ACC_COPYIN it has the value that `host` has during this call. */
 void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
 /* Before main(): a function that kernels of other sources may need. */
 void causeway_acc_offer_routine(const struct causeway_acc_location*, struct causeway_acc_routine*);
