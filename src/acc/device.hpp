@@ -15,7 +15,7 @@
 
 namespace causeway::acc {
 
-/// Number of the queue for synchronous work, and for all that names its device by `deviceid`.
+/// Number of the queue for synchronous work, and for directives with `deviceid` but without `async`.
 inline constexpr long synchronous_queue = -2;
 
 struct buffer_location {
@@ -87,7 +87,7 @@ struct queue {
     cl_event last = nullptr; // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
-    std::vector<cl_mem> small; // of a former mapping, for the next one of this queue: a driver takes long to make one
+    std::vector<cl_mem> small; // buffers of former mappings, for this queue's next one: drivers are slow to make one
     std::vector<cl_event> copies; // between devices; the next wait reports their failures
     pending_reads reads; // of its commands since the queue was last empty
     bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
@@ -104,8 +104,8 @@ struct queue {
 class command_slot {
   public:
     explicit command_slot(queue& in);
-    /// For a kernel that uses these buffers: it does not wait for copies of other buffers, nor for copies that read
-    /// what it only reads.
+    /// For a kernel that uses these buffers. It waits for a copy between devices only if both use one buffer, and one
+    /// of the two writes it.
     command_slot(queue& in, const std::vector<used_buffer>& uses);
     ~command_slot();
     command_slot(const command_slot&) = delete;
@@ -161,7 +161,7 @@ class device {
     /// How many work-items the driver's compiler vectorises together where each has a loop of its own; 1 for none.
     std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
     cl_uint units() const { return m_units; }
-    /// Threads of a group.
+    /// The largest number of threads in a group.
     std::size_t most_threads() const { return m_most_threads; }
     cl_device_id id() const { return m_id; }
     const std::string& name() const { return m_name; }

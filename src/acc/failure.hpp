@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a program with directives ends that cannot go on: OpenACC has no error codes.
+// Ends a program with directives that cannot go on, because OpenACC has no error codes.
 #pragma once
 #include <CL/cl.h>
 #include <causeway/acc/runtime.h>

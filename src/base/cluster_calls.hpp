@@ -39,8 +39,8 @@ struct cluster_copy {
     void** event;
 };
 
-/// A message of cluster_calls is over. Not `arrived`: it was longer than its receive, which has its beginning (with
-/// MPICH nothing). Any thread; must not wait.
+/// Called when a message of cluster_calls is over. `arrived` is false if it was longer than its receive, which then
+/// holds its beginning (with MPICH nothing). Called on any thread; must not wait.
 using message_over = void (*)(void* data, bool arrived);
 
 struct cluster_calls {
@@ -49,14 +49,14 @@ struct cluster_calls {
     int rank = 0;
     int ranks = 1;
 
-    /// The process begins to end and has sent what it promised: ends the threads that call drivers, before these shut
-    /// down. Returns in bounded time.
+    /// Called when the process begins to end and has sent what it promised. Ends the threads that call drivers, before
+    /// the drivers shut down. Returns in bounded time.
     void (*exit_begins)() = nullptr;
-    /// Of the platform, set before joining: sends what is promised. Called before messages end, at exit or when the
-    /// program ends MPI; perhaps more than once.
+    /// Set by the platform before joining: sends the messages that are promised. Called before messages end, at exit or
+    /// when the program ends MPI; perhaps more than once.
     void (*before_end)() = nullptr;
     /// Set by the platform before joining: whether the program waits, and how many calls it has made. Ranks that are
-    /// equally far agree about the number. Any thread; calls after the end of messages do not count.
+    /// equally far have the same number. Any thread; calls after the end of messages do not count.
     bool (*waits)() = nullptr;
     std::uint64_t (*calls_made)() = nullptr;
 
@@ -71,9 +71,10 @@ struct cluster_calls {
     bool (*owns_event)(void* event) = nullptr;
     int (*enqueue)(const cluster_transfer& command) = nullptr;
     int (*copy)(const cluster_copy& command) = nullptr;
-    /// The bytes of rank 0 on every rank. Collective.
+    /// Copies rank 0's bytes to every rank. Collective.
     void (*same)(void* bytes, std::size_t size) = nullptr;
-    /// What `ask(driver's event, size, value, size_ret)` says where the transfer behind `event` runs. Collective.
+    /// Calls `ask(driver's event, size, value, size_ret)` on the rank where the transfer behind `event` runs, and gives
+    /// every rank its answer. Collective.
     int (*transfer_info)(void* event, const std::function<int(void*, std::size_t, void*, std::size_t*)>& ask,
                          std::size_t size, void* value, std::size_t* size_ret) = nullptr;
 
@@ -97,15 +98,15 @@ struct cluster_calls {
     int (*receive_buffer)(void* queue, void* buffer, std::size_t bytes, int from, int tag, unsigned waits,
                           void* const* list, void** event) = nullptr;
 
-    /// Nothing moves on this rank: tells some other ranks soon what it has called. Any thread.
+    /// Called when this rank makes no progress: soon tells some other ranks which calls it has made. Any thread.
     void (*report_progress)() = nullptr;
 
     /// Tells the user why, and ends the job on every rank.
     void (*give_up)(const char* why) = nullptr;
 };
 
-/// extern "C" causeway_cluster_join of libcauseway: starts MPI if nobody has. Collective. False if that cannot be;
-/// `why` is the text.
+/// extern "C" causeway_cluster_join of libcauseway: starts MPI if nobody has. Collective. On failure returns false,
+/// with the cause in `why`.
 using cluster_join = bool (*)(cluster_calls* calls, char* why, std::size_t room);
 
 } // namespace causeway

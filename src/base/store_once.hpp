@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A copy for memory at which others look meanwhile.
+// A copy into memory that other threads or processes poll meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -20,9 +20,10 @@ template <class Word> void store_words_once(std::byte* to, const std::byte* from
 
 } // namespace detail
 
-/// As memmove(), but it stores the last word whole, once, and behind the rest; up to 64 bytes word by word. A thread
-/// that waits for a word may overwrite it as soon as it changes: memmove(), which may store a word twice (glibc's does
-/// with 8 bytes), would undo that. A word has 8 bytes, or the largest power of two that divides address and size.
+/// As memmove(), but stores the last word by a single store, after all other bytes. Up to 64 bytes are stored word by
+/// word. A thread that waits for a word may overwrite it as soon as it changes: memmove(), which may store a word twice
+/// (glibc's does with 8 bytes), would undo that. A word has 8 bytes, or the largest power of two that divides address
+/// and size.
 inline void store_once(void* target, const void* source, std::size_t bytes) {
     constexpr std::size_t few = 64;
     auto* const to = static_cast<std::byte*>(target);

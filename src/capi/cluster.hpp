@@ -13,7 +13,8 @@ namespace causeway::capi {
 
 using namespace core;
 
-/// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Once.
+/// Ends the messages of the platform's ranks, if there are any, while the engine still takes transfers. Later calls do
+/// nothing.
 void end_messages();
 /// Call once after end_messages(), when MPI is about to end on all ranks: waits for the other ranks, and ends the job
 /// if their programs have diverged.
@@ -35,8 +36,9 @@ struct buffer_use {
 /// Enqueues a command on the driver's queue and buffers.
 using driver_command = std::function<cl_int(cl_command_queue, cl_mem const*, const event_arguments&)>;
 
-/// Enqueues a command, whose arguments are checked, on a queue of a cluster. Every rank follows it; the rank of the
-/// queue's device, or `on_rank`, of which the context has a device, calls `issue`, perhaps later.
+/// Enqueues a command, whose arguments are checked, on a queue of a cluster. Every rank calls this. One of them calls
+/// `issue`, perhaps later: the rank of the queue's device, or `on_rank` unless that is -1. The context must have a
+/// device of `on_rank`.
 [[nodiscard]] cl_int enqueue_in_cluster(const cluster_calls& platform, cl_command_type type, cl_command_queue queue,
                                         const std::vector<buffer_use>& uses, cl_bool blocking,
                                         const event_arguments& events, driver_command issue, int on_rank = -1);

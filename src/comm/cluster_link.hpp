@@ -48,8 +48,8 @@ class cluster_link {
     /// Waits until all messages are over and ends the thread; ends the job if that takes too long. After that a call
     /// that needs other ranks ends the process.
     void stop();
-    /// Once after stop(), where MPI is about to end on all ranks, and still works: waits for the last reports of
-    /// others.
+    /// Call once after stop(), when MPI is about to end on all ranks but still works. Waits for the last reports of
+    /// other ranks.
     void receive_last_reports();
     /// Call instead of receive_last_reports() where MPI ends and this rank may wait for no other.
     void cancel_reports();
@@ -82,7 +82,8 @@ class cluster_link {
     void wait(MPI_Request request);
     [[noreturn]] void give_up_for(const failure& error);
     void check(int code);
-    /// Ends the job if the program waits for a rank that has left its own; `is_quiet`: no message has come for long.
+    /// Ends the job if the program waits for a rank that has left its program. `is_quiet`: no message has come for
+    /// long.
     void look_for_leavers(bool is_quiet);
     void receive_reports();
     [[nodiscard]] std::set<int> listeners() const;
@@ -119,7 +120,7 @@ class cluster_link {
     };
     std::atomic<bool> m_report_due{false};
 
-    // The thread's own, and of those who come after it.
+    // Used by the link's thread, and once it has ended by receive_last_reports() and cancel_reports().
     struct report_receive final : operation {
         explicit report_receive(cluster_link& of) : link(of) {}
         void over(const arrival& result) override;

@@ -15,7 +15,7 @@ class process_group {
   public:
     /// Collective over `comm`. Throws transfer_error(invalid_value) for an inter-communicator.
     [[nodiscard]] static std::unique_ptr<process_group> duplicate(MPI_Comm comm);
-    /// Of all that the launcher has started; collective.
+    /// The group of all processes that the launcher has started. Collective.
     [[nodiscard]] static std::unique_ptr<process_group> of_all_processes() { return duplicate(MPI_COMM_WORLD); }
     ~process_group();
     process_group(const process_group&) = delete;
@@ -46,9 +46,9 @@ class process_group {
 
 /// Starts MPI for libraries whose programs need not know of it. True if nobody had started it: then the caller ends it.
 [[nodiscard]] bool start_mpi_if_nobody_has();
-/// If it has not been ended.
+/// Ends MPI, unless it has ended already.
 void end_mpi();
-/// From MPI_Init until MPI_Finalize.
+/// True from MPI_Init until MPI_Finalize.
 [[nodiscard]] bool mpi_runs();
 /// Ends every process of the job, by MPI if it runs; else this one, by exit status alone.
 [[noreturn]] void end_all_processes(int status);

@@ -30,7 +30,8 @@ struct remote_location {
 /// thread's requests to one rank are carried out there in order. The target's program need not call anything.
 class remote_memory {
   public:
-    /// Memory of this process for others, null if there is none of so many bytes. Called by the serving thread.
+    /// Finds memory of this process that others may use; null if it does not have so many bytes there. Called by the
+    /// serving thread.
     using reach = std::function<std::byte*(std::uint32_t part, std::uint64_t offset, std::size_t bytes)>;
     /// Called by any thread when a process of another node has died, messages fail, or a request names memory that does
     /// not exist. Does not return.
@@ -38,7 +39,7 @@ class remote_memory {
 
     /// `far`: by rank, which ones are on other nodes.
     remote_memory(const process_group& all, const std::vector<bool>& far, reach own, trouble fails);
-    /// Destroy only once no process calls any more, neither this one nor another to this one.
+    /// Destroy only once this process makes no more calls, and no other process sends requests to it.
     ~remote_memory();
     remote_memory(const remote_memory&) = delete;
     remote_memory& operator=(const remote_memory&) = delete;
@@ -50,7 +51,7 @@ class remote_memory {
     /// Waits; returns the word's former value.
     std::uint64_t change(const remote_location& where, word_operation what, std::size_t word_bytes,
                          std::uint64_t operand, std::uint64_t compared);
-    /// As change(), without waiting and without a result.
+    /// As change(), but neither waits nor returns the former value.
     void tell(const remote_location& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
     /// Returns when all earlier write() and tell() of this process have taken effect.
     void quiet();

@@ -21,14 +21,14 @@ struct segment_address {
 };
 
 /// Anonymous memory of the kernel (memfd_create(2)), mapped shared. Its owner keeps a descriptor open, which processes
-/// of the same user reopen through /proc while they know that it lives. Its size is sealed, so that mapping it never
-/// leads to SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
+/// of the same user reopen through /proc while they know that the owner lives. Its size is sealed, so that mapping it
+/// never leads to SIGBUS. The kernel frees it with the last process that maps it, however that one ends.
 class shared_segment {
   public:
-    /// With all its pages. Throws transfer_error.
+    /// Makes a segment with all its pages. Throws transfer_error.
     [[nodiscard]] static std::unique_ptr<shared_segment> create(std::size_t bytes);
-    /// Without pages. commit() makes them, or else the first touch; a node without free memory then ends a process.
-    /// Throws transfer_error if the node never has so much memory.
+    /// Makes a segment without pages. commit() adds them, or else the first touch; a node without free memory ends a
+    /// process at that touch. Throws transfer_error if the node never has so much memory.
     [[nodiscard]] static std::unique_ptr<shared_segment> reserve(std::size_t bytes);
     /// Makes pages of the segment that this process has made. Throws transfer_error.
     void commit(std::size_t offset, std::size_t bytes);

@@ -87,13 +87,13 @@ struct device_limits {
     bool overlap = true;
 };
 
-/// Throws transfer_error, with a text that names nodes and numbers, if the graph cannot run: invalid_value if it makes
-/// no sense, invalid_operation if it would deadlock, mem_object_allocation_failure if memory is short. `slack` is the
-/// number of buffers beyond those that overlap needs, for stages whose times vary.
+/// Throws transfer_error, with a text that names nodes and numbers, if the graph cannot run. Its status is
+/// invalid_value for a wrong graph, invalid_operation for a deadlock, and mem_object_allocation_failure if memory is
+/// short. `slack` is the number of buffers beyond those that overlap needs, for stages whose times vary.
 [[nodiscard]] pipeline compile(const description& described, const std::vector<device_limits>& devices,
                                std::size_t slack = 0);
 
-/// Bytes that a memory space must have.
+/// Bytes that the pipeline needs in the memory space `where`.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, memory_space where);
 
 /// Stages, buffers and bytes as text, with the predicted time of a period, from each actor's measured seconds per

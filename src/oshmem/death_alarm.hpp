@@ -15,8 +15,8 @@ namespace causeway::oshmem {
 /// A thread that sleeps until a process ends. Launchers that end the others themselves have a few seconds to do so.
 class death_alarm {
   public:
-    /// `watched`, by PE, outlives it. When a process has ended, the thread asks `counts(pe)`: false if it was allowed
-    /// to. Else it calls `end_job(pe)`.
+    /// `watched`, by PE, outlives it. When a process has ended, the thread calls `counts(pe)`, which returns false if
+    /// that PE was allowed to end. If it returns true, the thread calls `end_job(pe)`.
     death_alarm(const std::vector<comm::process_watch>& watched, std::function<bool(std::size_t pe)> counts,
                 std::function<void(std::size_t pe)> end_job);
     ~death_alarm();

@@ -201,7 +201,7 @@ class job {
                                           std::size_t bytes, int pe, const char* call);
 
     /// Calls `holds()` until it is true. Ends the job, naming `call`, if a PE dies meanwhile, or if nobody can make it
-    /// true any more: PE `needed` has left, or all that have not left wait, too.
+    /// true any more: PE `needed` has left, or all PEs that are still there wait, too.
     template <class Holds> void wait(const char* call, Holds holds, int needed = nobody) {
         for (unsigned look = 0; look < looks_without_pause; ++look)
             if (holds()) return;
@@ -222,7 +222,7 @@ class job {
         std::vector<std::byte*> peers;
     };
     static constexpr unsigned looks_without_pause = 256;
-    /// For wait(): no PE in particular is needed; all PEs come for certain.
+    /// For wait(): `nobody` if it needs no PE in particular, `all_come` if all PEs come for certain.
     static constexpr int nobody = -1, all_come = -2;
 
     /// The slow part of a wait: yields the processor, and now and then checks on the other PEs.
@@ -283,8 +283,8 @@ class job {
     [[nodiscard]] std::uint64_t waiting_of(const char* call, int pe) const;
     [[nodiscard]] std::string mpi_call_of(int pe) const;
     void say_waiting(std::uint64_t what) const;
-    /// Whether PE `pe` of this node, whose process is gone, ended without shmem_finalize. Ends this one if that PE has
-    /// ended all.
+    /// Whether PE `pe` of this node, whose process is gone, ended without shmem_finalize. Ends this process if that PE
+    /// has ended all PEs.
     [[nodiscard]] bool has_died(int pe) const;
 
     std::unique_ptr<comm::process_group> m_group;

@@ -264,13 +264,14 @@ template <class Action> auto make_everywhere(cl_int* code, Action action) noexce
 /// Whether the command behind `event` runs on this rank; user events are everywhere.
 [[nodiscard]] bool is_here(const _cl_event& event);
 
-/// tell(): this rank, which runs the command, sends `rank` its end. listen(): receives that end here. Hold the
-/// context's `order` mutex.
+/// tell(): sends the end of the command, which this rank runs, to `rank`. listen(): receives the end of a command that
+/// another rank runs. Hold the context's `order` mutex.
 void tell(_cl_event& event, int rank);
 void listen(_cl_event& event);
 /// tell() and listen() for all ranks.
 void tell_all(_cl_event& event);
-/// Ends a command of another rank, with the status that it sent; on the program's thread.
+/// Ends a command of another rank with the status that its rank sent. Call on the program's thread. `passes_users`:
+/// this rank may ignore pending user events, because the command or one in front of it has failed (behind.hpp).
 void end_here(_cl_event& event, cl_int status, bool passes_users);
 
 /// Waits for a command and gives all ranks its final status. Collective unless every rank ends it for itself.

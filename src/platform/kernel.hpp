@@ -29,7 +29,7 @@ struct argument_facts {
     sort takes = sort::unknown;
     access how = access::write; ///< of memory
     std::uint32_t number_bytes = 0; ///< size of a number or vector of numbers; 0 for other types
-    bool every_bit_counts = false;  ///< such a value, with no padding bits
+    bool every_bit_counts = false;  ///< the value is such a number, without padding bits
     bool is_image = false;      ///< known to be an image, not a buffer
 };
 
@@ -72,7 +72,7 @@ struct _cl_kernel final : causeway::platform::object {
         using sort = causeway::platform::argument_facts::sort;
         return m_facts[index].takes == sort::memory || m_facts[index].takes == sort::unknown;
     }
-    /// Only on rank `asked`.
+    /// A part whose driver can be asked about the kernel. Call on rank `asked` only.
     [[nodiscard]] part& any_part();
     [[nodiscard]] cl_uint argument_count() const { return static_cast<cl_uint>(m_arguments.size()); }
     /// Whether all arguments are set; with `mutex` held.

@@ -119,7 +119,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
     /// Puts the word into the word table, then calls `then`. False, without a call, if the table has no room.
     [[nodiscard]] bool keep_word(std::size_t offset, std::size_t bytes, ended then);
-    /// Whether it is in that table, or just being read. A word that the driver could not read is not.
+    /// Whether the word is in that table, or is just being read into it. A word that the driver could not read is not
+    /// there.
     [[nodiscard]] bool knows_word(std::size_t offset, std::size_t bytes) const {
         return m_words_kept.knows(offset, bytes);
     }
@@ -138,14 +139,14 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     static constexpr std::uint32_t most_tags = 1u << 29;
 
     struct outgoing;
-    /// An atomic in the device's memory, or the way of a kept word there or from there.
+    /// An atomic operation in the device's memory, or the copy of a kept word to that memory or from it.
     struct word_job {
         enum class kind {
             atomic,
             write_back,
             load,
             none
-        } is = kind::atomic; ///< `none` tells that those before are over
+        } is = kind::atomic; ///< `none` only tells that the jobs before it are over
         endpoints::heap_atomic what;
         answered done;
         alignas(8) std::array<std::byte, 8> bytes{};
@@ -166,7 +167,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     void serve_put(int from, const heap_message& message);
     void serve_get(int from, const heap_message& message);
     void answer(int to, const heap_message& request, const failure& error, std::uint64_t before = 0);
-    /// Behind the words before it, as its result depends on them.
+    /// Queues an atomic behind the word jobs before it, as its result depends on them.
     void work_on_word(const endpoints::heap_atomic& what, answered done);
     void write_back(const heap_extent& where, ended then);
     void reload(const heap_extent& where, ended then);
@@ -188,7 +189,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
                                               std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
                                               ended then);
     std::shared_ptr<transfer::command> submit(std::vector<std::unique_ptr<transfer::flow>> flows, ended then);
-    /// The same, of a request, which may be withdrawn.
+    /// As submit(), for a request of PE `from`, which may be withdrawn.
     void serve(int from, const heap_message& request, std::unique_ptr<transfer::endpoint> source,
                std::unique_ptr<transfer::endpoint> target, ended then);
 

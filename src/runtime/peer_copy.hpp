@@ -26,10 +26,10 @@ struct buffer_end {
     std::size_t offset = 0;
 };
 
-/// Copies between two buffers, whose contexts may differ. It comes after the events of the list, which are of either
-/// context, but not after what is in the queues: these only name the devices. The event is the target's context's;
-/// `source_event`, unless it is null, gets one of the source's context, which completes when the copy is over, failed
-/// or not. Returns OpenCL's codes; any thread.
+/// Copies between two buffers, whose contexts may differ. The copy waits for the events of the list, which may be of
+/// either context, but not for commands in the queues: these only name the devices. `event` gets an event of the
+/// target's context. `source_event`, unless it is null, gets one of the source's context, which completes when the copy
+/// is over, failed or not. Returns OpenCL's codes; any thread.
 [[nodiscard]] cl_int copy_beside_queues(const buffer_end& from, const buffer_end& to, std::size_t bytes, cl_uint count,
                                         const cl_event* list, cl_event* event, cl_event* source_event = nullptr);
 

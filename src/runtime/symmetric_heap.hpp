@@ -33,7 +33,7 @@ class symmetric_heap {
   public:
     /// Collective. Throws transfer_error, on every PE if on one.
     static void start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
-    /// Collective. This PE leaves also if the others do something else; then it throws transfer_error.
+    /// Collective. This PE leaves even if the others call something else; then the call throws transfer_error.
     static void finish();
     /// This PE leaves at once, because its program has failed: the others' waits and commands fail.
     static void give_up();
@@ -55,7 +55,7 @@ class symmetric_heap {
     /// The offset of `bytes` that lie in one allocation; `what` names them in the error. Throws
     /// transfer_error(invalid_value).
     [[nodiscard]] std::size_t locate(const void* address, std::size_t bytes, const char* what) const;
-    /// The same, of a word that is aligned.
+    /// As locate(), for a word, which must be aligned.
     [[nodiscard]] std::size_t locate_word(const void* address, std::size_t bytes, const char* what) const;
     void require_pe(int pe) const;
     /// Bytes from `offset` to the end of its allocation.
@@ -64,8 +64,8 @@ class symmetric_heap {
     [[nodiscard]] void* address_of(cl_mem buffer, std::size_t offset) const;
 
     using flows = std::vector<std::unique_ptr<transfer::flow>>;
-    /// Between `own`, the end at this PE, and another heap: straight in shared memory or over a link, or by messages
-    /// that the other PE's engine serves.
+    /// The flows between `own`, the end at this PE, and the heap of another PE. They go straight through shared memory
+    /// or over a link, or by messages that the other PE's engine serves.
     [[nodiscard]] flows put(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_location& where,
                             std::size_t bytes, std::optional<endpoints::heap_signal> then = {}) const;
     [[nodiscard]] flows get(std::unique_ptr<transfer::endpoint> own, const endpoints::heap_location& where,
@@ -116,9 +116,9 @@ class symmetric_heap {
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
     /// Whether a put of so many bytes to there needs no message.
     [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
-    /// Where in the heap `memory` is, if the host does not reach it there.
+    /// The offset of `memory` in this PE's heap, if it lies there and the host does not reach the heap.
     [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;
-    /// The offset in the heap, or more than any, of memory that is not there.
+    /// The offset of `memory` in the heap; larger than any offset if it does not lie there.
     [[nodiscard]] std::size_t offset_of(const std::byte* memory) const {
         return reinterpret_cast<std::uintptr_t>(memory) - reinterpret_cast<std::uintptr_t>(m_base);
     }

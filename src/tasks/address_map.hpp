@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Knows the node of every address that was allocated here, without a system call and without a lock.
+// Maps addresses to nodes. Look-ups make no system call and take no lock.
 #pragma once
 
 #include "tasks/distribution.hpp"
@@ -47,13 +47,13 @@ class address_map {
     std::uint64_t count(const region& range, std::uint64_t* counts) const;
 
   private:
-    /// Read while it may become that of another layout (a sequence lock).
+    /// An extent that may be read while another layout's replaces it (a sequence lock).
     class guarded_extent {
       public:
         void write(const extent& now) {
             const auto version = m_version.load(std::memory_order_relaxed);
             m_version.store(version + 1, std::memory_order_relaxed);
-            // What is released comes after the odd version.
+            // A reader that sees one of these values also sees the odd version.
             m_begin.store(now.begin, std::memory_order_release);
             m_bytes.store(now.bytes, std::memory_order_release);
             m_unit.store(now.unit, std::memory_order_release);
@@ -96,7 +96,7 @@ class address_map {
 
     const std::uintptr_t m_begin;
     const std::uint64_t m_bytes, m_granule;
-    std::atomic<std::uint64_t>* m_table; ///< by granule: 0, or 1 + its node, and, below, 1 + index of its layout
+    std::atomic<std::uint64_t>* m_table; ///< by granule: 0, or 1 + node (upper half), 1 + index of layout (lower)
     std::unique_ptr<std::atomic<block*>[]> m_blocks;
     std::mutex m_mutex; // guards what follows
     std::deque<std::uint32_t> m_free;

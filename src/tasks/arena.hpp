@@ -30,8 +30,8 @@ class page_binder {
   public:
     virtual ~page_binder() = default;
     virtual bool bind(void* address, std::size_t bytes, unsigned node) = 0;
-    /// Interleaves single pages over all nodes with cores: by the number of the page, in the order of the system's
-    /// numbers of nodes. False if refused.
+    /// Interleaves single pages over all nodes with cores. The number of a page selects its node, in the order of the
+    /// system's node numbers. False if the system refuses.
     virtual bool interleave(void* address, std::size_t bytes) = 0;
     /// The node of the calling thread.
     virtual unsigned current_node() = 0;
@@ -43,8 +43,9 @@ class page_binder {
 /// Any thread may call. Nodes without cores get no pages.
 class arena {
   public:
-    /// Its range begins at `wanted` or up to 16 TiB, if addresses are free there: wherever pages of several nodes can
-    /// be interleaved in one mapping. By default it begins where programs and other libraries have nothing.
+    /// Its range begins at `wanted`, or some TiB above it but below 16 TiB, if addresses are free there; else anywhere.
+    /// Below 16 TiB, each version of Linux interleaves the pages of one mapping over any number of nodes. Programs and
+    /// other libraries usually have nothing at the default.
     arena(const topology::machine& here, std::unique_ptr<page_binder> binder, std::uintptr_t wanted = 4ull << 40);
     arena(const arena&) = delete;
     arena& operator=(const arena&) = delete;
@@ -75,7 +76,7 @@ class arena {
     std::unique_ptr<page_binder> m_binder;
     std::vector<unsigned> m_nodes; ///< that have cores
     std::vector<unsigned> m_turns; ///< the same, in the order in which the system interleaves
-    bool m_interleaves = false; ///< it does so in the range
+    bool m_interleaves = false; ///< the system interleaves by address in the whole range
     std::uintptr_t m_begin;
     std::uint64_t m_bytes;
     address_map m_map;

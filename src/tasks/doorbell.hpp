@@ -13,7 +13,7 @@ namespace causeway::tasks {
 /// registration ends the sleep, or prevents it.
 ///
 /// The count is never below the number of sleepers. ring() decrements it; a thread that registers but does not sleep
-/// leaves its count behind, which costs one ring that nobody hears. (Decrementing there could uncount another thread
+/// leaves its count behind. That costs one ring that nobody hears. (Decrementing there could uncount another thread
 /// that has begun to sleep.)
 template <class Atomics = real_atomics> class doorbell {
   public:

@@ -69,7 +69,7 @@ class pool {
 
     /// Blocks until all tasks of the group are over. Meanwhile the calling thread runs tasks that the group needs, if
     /// it has a slot or one is free. If only other tasks are ready, it gives its slot to another thread until the wait
-    /// is over. Run on top of the wait, such a task could itself wait for what comes after it.
+    /// is over. Such a task, run on top of the wait, could itself wait for something that only happens after the wait.
     void wait(task_group& group);
 
     [[nodiscard]] unsigned threads() const { return static_cast<unsigned>(m_workers.size()); }
@@ -143,7 +143,7 @@ class pool {
     /// Ends all waiting tasks without running them. Call when all threads have stopped.
     void drain();
     void let_go_all_held();
-    /// Ends the hold. False if there is none.
+    /// Ends the hold of a task. False if it is not held.
     bool forget_held(task* held);
     static void free_payload(task* over);
     /// A list of free tasks, 64 of them.
@@ -176,7 +176,7 @@ class pool {
     std::unordered_set<task*> m_held; ///< those that nobody has let go
 
     spin_lock m_spare_lock; // guards what follows
-    task* m_batches = nullptr; ///< the first task of a batch; its `payload` is that of the next one
+    task* m_batches = nullptr; ///< first task of the first batch; its `payload` is the first task of the next one
     task* m_loose = nullptr; ///< free tasks for threads that are no workers
     std::vector<std::unique_ptr<task[]>> m_slabs;
 };

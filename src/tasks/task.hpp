@@ -44,7 +44,8 @@ struct alignas(64) task {
 /// Tasks that are waited for together. Dependences hold only within a group. Several threads may spawn into it at once.
 class task_group {
   public:
-    /// `made_in`: the group of a task that cannot end before this group has; null if there is none.
+    /// `made_in`: the group of the task that has made this group on its stack, and so cannot end before it; null if
+    /// there is none.
     explicit task_group(pool* owner, task_group* made_in = nullptr) : m_pool(owner), m_made_in(made_in) {}
     task_group(const task_group&) = delete;
     task_group& operator=(const task_group&) = delete;
@@ -107,9 +108,9 @@ class task_group {
     void waited_for_in(task_group* other) {
         if (!m_made_in) m_waited_for_in.store(other, std::memory_order_release);
     }
-    /// True if this group cannot end before `which`: a task of this group, or of a group that one of its tasks has made
-    /// on its stack or waits for, and so on. Call for a task that is not over, so that none of these groups ends
-    /// meanwhile.
+    /// True if this group cannot end before `which`. That is a task of this group, or of a group that one of its tasks
+    /// has made on its stack or waits for; and so on through such groups. Call for a task that is not over, so that
+    /// none of these groups ends meanwhile.
     [[nodiscard]] bool needs(const task& which) const {
         auto* group = which.group;
         for (int steps = 0; group && steps < longest_chain; ++steps) {
@@ -118,7 +119,7 @@ class task_group {
         }
         return false;
     }
-    /// The worker that stole a task of the group last; what these tasks spawn is there.
+    /// The worker that last stole a task of the group; it has what that task spawns.
     [[nodiscard]] unsigned thief() const { return m_thief.load(std::memory_order_relaxed); }
     void stolen_by(unsigned worker) { m_thief.store(worker, std::memory_order_relaxed); }
 
@@ -127,7 +128,7 @@ class task_group {
     static constexpr int longest_chain = 1000; ///< a longer one is not looked through: the answer is no
     pool* m_pool;
     task_group* const m_made_in;
-    std::atomic<std::uint64_t> m_pending{0}; ///< four times the tasks that are not over, and who sleeps
+    std::atomic<std::uint64_t> m_pending{0}; ///< 4 x the tasks that are not over, plus bits of announce_sleeper()
     std::atomic<task_group*> m_waited_for_in{nullptr};
     std::atomic<unsigned> m_thief{no_worker};
     std::atomic<std::uint64_t> m_spawns_on_to{0};

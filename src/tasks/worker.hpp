@@ -52,7 +52,8 @@ class alignas(64) worker {
     void run(task* which);
     /// Polls for work with growing pauses. Null if there is none, or the pool stops, or a thread wants a slot.
     [[nodiscard]] task* look();
-    /// As look(), for a wait for `group`: first what the group needs, then whatever there is. Null also if it is done.
+    /// As look(), for a wait for `group`: first what the group needs, then whatever there is. Null also if the group is
+    /// done.
     [[nodiscard]] task* look(const task_group& group);
     /// Sleeps until there may be work, a thread wants a slot, or the pool stops or `group` (may be null) is done.
     void sleep(task_group* group);

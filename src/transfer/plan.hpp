@@ -57,9 +57,9 @@ struct route {
     [[nodiscard]] std::size_t smallest_through_caches() const {
         return copies_itself() ? largest_of_caches / 8 : largest_of_caches;
     }
-    /// For two ranks of a node, at least one of whose devices has its memory in the host's. From this size on, two
-    /// processors that copy through caches beat one that copies from process to process, if there is memory for several
-    /// blocks.
+    /// For two ranks of a node, if the memory of at least one of their devices is host memory. From
+    /// smallest_through_caches() on, two processors that copy through caches beat one that copies from process to
+    /// process, if there is memory for several blocks.
     [[nodiscard]] bool goes_through_caches() const {
         return bytes >= smallest_through_caches() && largest_block >= 4 * largest_of_caches &&
                ((source.can_map && target.is_near_device) || (target.can_map && source.is_near_device));
@@ -120,7 +120,7 @@ class planner {
     struct candidate {
         decision found;
         double seconds = 0;
-        double plain_seconds = std::numeric_limits<double>::infinity(); ///< if its own plan is the plain one
+        double plain_seconds = std::numeric_limits<double>::infinity(); ///< of its own plan, if that has depth 1
     };
     /// Routes that get the same decision.
     struct situation {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The windows of a device, shared by all its contexts: blocks from other devices arrive there, and its own leave from
-// there.
+// The windows of a device, shared by all its contexts: blocks from other devices arrive there, and the device's own
+// blocks leave from there.
 #pragma once
 
 #include "base/clock.hpp"
@@ -30,9 +30,9 @@ class device_windows {
 
     /// The window in which outgoing blocks wait for the bridge; null if it cannot be made now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
-    /// Calls `begin` with a range of `bytes` in departures(), which must not be null: before it returns, or later in
-    /// serve(). It waits for room, and until few bytes are still being copied there, so that earlier blocks leave
-    /// first.
+    /// Calls `begin` with a range of `bytes` in departures(), which must not be null. Does so within this call, or
+    /// later in serve(): once there is room, and few bytes are still being copied to departures(), so that earlier
+    /// blocks leave first.
     void when_room(std::size_t bytes, std::function<void(std::byte*)> begin);
     /// A block of `bytes` has been copied into its range, or its copy has failed.
     void is_there(std::size_t bytes) { m_entering -= bytes; }

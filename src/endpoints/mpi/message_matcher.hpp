@@ -66,10 +66,11 @@ class message_index {
     std::pmr::set<key> m_keys;
 };
 
-/// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. If that one is
-/// still gated the message waits for it; a later receive that fits too gets neither it nor a later message of the same
-/// source. A gated receive may have its message early. It keeps its turn until its gate opens, so that the message can
-/// still go to the next one.
+/// One for each communicator. A message goes to the first receive, in order of enqueue, that it fits. A receive is
+/// gated until its transfer may start. If the first one that fits is gated, the message waits for it. A later receive
+/// that fits this message gets neither it nor a later one of the same source. A gated receive may take its message
+/// early, but keeps its turn until its gate opens: if it ends before that, the message goes to the next receive that
+/// fits.
 ///
 /// Each call looks only at receives and messages that may match because of it, found by source and tag. Engine's thread
 /// only.

@@ -250,7 +250,7 @@ class messenger final : public transfer::progress_source {
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
     void end_waiting(int space, std::optional<int> rank, const failure& why);
     void take(space_state& where, int source, std::span<const std::byte> bytes);
-    /// What is wrong with a header; null if nothing is. Such a message could match anything, or nothing.
+    /// What is wrong with a header; null if nothing is. A message with a wrong header could match anything, or nothing.
     [[nodiscard]] const char* fault_of(const wire_header& header, std::size_t payload_bytes) const;
     /// The exchange with `number`; null if `source` in `space` is not its other side.
     [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;

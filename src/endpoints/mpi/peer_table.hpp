@@ -16,7 +16,7 @@
 
 namespace causeway::endpoints {
 
-/// What an end of a message is, for who plans its blocks.
+/// What an end of a message is. The rank that plans the blocks of the message needs it.
 enum class end_kind : std::uint8_t { host, device, device_that_maps_at_once };
 
 /// One for each messenger; engine's thread only.
@@ -43,12 +43,12 @@ class peer_table {
     /// host. For any_source: the least able end of all ranks known.
     [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
     [[nodiscard]] end_kind near_sender(int space, int peer) { return near(space, peer, &peer::sends); }
-    /// For network_pace::came(), a block from `peer`; and for saw(), all blocks of one message.
+    /// Tell the network_pace of `peer` that a block has come from it (came()), or all blocks of one message (saw()).
     [[nodiscard]] std::uint64_t block_came(int space, int peer, std::size_t bytes);
     void blocks_came(int space, int peer, std::uint64_t bytes, std::chrono::nanoseconds took);
 
-    /// `peer` cannot map this process's memory: its next 16 messages go without windows, and twice as many each time
-    /// again.
+    /// `peer` cannot map this process's memory: its next 16 messages go without windows. Each further call doubles that
+    /// number.
     void cannot_share(int space, int peer);
     /// This rank cannot map the memory of `peer`: messages of devices that use host memory are planned without windows
     /// for a while.

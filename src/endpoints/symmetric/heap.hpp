@@ -49,8 +49,8 @@ struct heap_control {
 struct heap_request {
     std::uint64_t node = 0, bytes = 0, available = 0;
 };
-/// Why `node` cannot give its PEs what they ask for; empty if it can. A node that runs out of memory ends a process
-/// without a word.
+/// Why `node` cannot give its PEs what they ask for; empty if it can. Without this check, a node that runs out of
+/// memory would end a process without a message.
 [[nodiscard]] failure shortage(const std::vector<heap_request>& all, std::uint64_t node);
 
 /// One PE's part of a heap, as far as it is mapped here.
@@ -108,8 +108,8 @@ class heap {
     [[nodiscard]] bool has_left(int pe) const { return has_left(m_members[static_cast<std::size_t>(pe)]); }
     /// Why a meeting may never come about: a PE that has not come is dead or has left. Empty if none is.
     [[nodiscard]] failure trouble_at_meeting(std::uint64_t number, time_point now);
-    /// Tells the others that this PE leaves the heap; or that its program has failed, which ends all that they wait
-    /// for. Any thread.
+    /// Tells the others that this PE leaves the heap. `gives_up`: because its program has failed, which ends all waits
+    /// of the others. Any thread.
     void leave(bool gives_up = false);
     /// A PE has told by a message that it leaves.
     void note_left(int pe, bool gave_up) {
@@ -171,7 +171,7 @@ class heap {
 /// Waits for other PEs. Engine's thread only.
 class heap_waiter {
   public:
-    /// True if it no longer waits: heap_waits then forgets it, and it may be destroyed.
+    /// Looks whether its wait is over. If so, returns true: heap_waits then forgets it, and it may be destroyed.
     virtual bool look() = 0;
     /// What it waits for may never come. It is then forgotten as after look().
     virtual void give_up(const failure& why) = 0;
@@ -191,7 +191,7 @@ class heap_waits final : public transfer::progress_source {
 
     bool poll(time_point now) override;
     [[nodiscard]] bool busy() const override { return !m_all.empty(); }
-    /// The time, also while nothing waits and nobody polls.
+    /// The current time, also between polls.
     [[nodiscard]] static time_point now() { return std::chrono::steady_clock::now(); }
 
   private:

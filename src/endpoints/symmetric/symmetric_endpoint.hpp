@@ -77,7 +77,7 @@ void get_now(const heap& of, std::byte* target, const heap_location& where, std:
 /// A source without bytes that opens when the one-sided commands enqueued before it have ended; those behind it begin
 /// then.
 enum class fence_kind {
-    fence, ///< says nothing of failures
+    fence, ///< does not report failures
     quiet  ///< fails with the first failure since the last one
 };
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_fence(std::shared_ptr<heap> of, fence_kind kind);

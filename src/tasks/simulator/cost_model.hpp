@@ -11,7 +11,7 @@
 
 namespace causeway::tasks::simulator {
 
-/// Bytes in bytes, times in seconds.
+/// Sizes are in bytes, times in seconds.
 struct cost_model {
     topology::machine machine;
     double multiply = 0, other = 0; ///< one operation
@@ -21,18 +21,19 @@ struct cost_model {
     double cached_byte = 0;         ///< one byte that the last-level cache has
     std::vector<double> factors;    ///< row-major by pairs of nodes: time of a remote byte over that of an own one
     double node_bandwidth = 0;      ///< bytes per second that all cores together get from one node's memory
-    /// Where it was measured: cores that stream at once, from one on in ascending order, and what they get together.
+    /// Empty unless measured: numbers of cores that stream at once, ascending from one, and the bytes per second that
+    /// they get together.
     std::vector<std::pair<double, double>> measured_bandwidth;
     double link_bandwidth = 0; ///< into one node from all others, and out of it; 0: no limit
     double spawn = 0, steal = 0; ///< seconds to spawn a task, and to steal one
     double ring = 0, wake = 0; ///< seconds to wake a thread that sleeps, and until it starts; 0: none sleeps
     double awake = 150e-6; ///< seconds for which an idle worker looks for work before it sleeps
     double patience = 20e-6; ///< seconds after which thieves take spared tasks, as in the pool
-    std::uint64_t private_cache = 0; ///< bytes of each core's own cache, whose victims the last-level cache gets; 0
-                                     ///< where that one has all
+    std::uint64_t private_cache = 0; ///< bytes of each core's own cache; the last-level cache gets what it evicts. 0:
+                                     ///< the last-level cache holds everything
     bool shares_cache = true; ///< cores of a node have one last-level cache; else each core's is too small to keep
                               ///< regions
-    bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the tiles
+    bool uniform_standard = false; ///< "standard" spreads over all home caches, as on the TILEPro64
     std::uint64_t unit = 4096; ///< of distributions
 
     static constexpr double line_bytes = 64;

@@ -7,7 +7,7 @@
 namespace causeway::tasks::simulator {
 
 /// Sets the costs of memory, of spawning and of waking in a model of this_machine(). Takes up to a second, on all its
-/// cores. Leaves alone what it has no memory or threads to measure.
+/// cores. Costs that it cannot measure for lack of memory or threads stay as they are.
 void measure(cost_model& of);
 
 } // namespace causeway::tasks::simulator
