@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Symmetric device memory in the solver's context, and where kernels find what lies in it.
+// Symmetric device memory in the solver's context, and the offsets in the heap's buffer that kernels take for its
+// addresses.
 #pragma once
 
 #include "common/opencl.hpp"
@@ -8,7 +9,7 @@
 
 namespace bt_mz {
 
-/// One per process. Collective to make, and to destroy.
+/// One per process. Construction and destruction are collective over all ranks.
 class device_heap {
   public:
     device_heap(cl_context context, cl_device_id device, std::size_t bytes);
@@ -17,7 +18,7 @@ class device_heap {
     device_heap& operator=(const device_heap&) = delete;
 };
 
-/// What kernels take for an address of the heap.
+/// An address of the heap in the form that kernels take: the heap's buffer, and the index of a double in it.
 struct heap_place {
     cl_mem buffer;
     std::size_t first_value;

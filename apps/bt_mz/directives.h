@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What directives.c offers. Kernels run in the queue async(1), one behind the other, or in the queue that they get; all
- * memory that they name is present. */
+/* What directives.c offers. Kernels run in order in the OpenACC queue `queue`, or in async(1) if the function takes
+ * none. All memory that they name must be present on the device. */
 #ifndef BT_MZ_DIRECTIVES_H
 #define BT_MZ_DIRECTIVES_H
 
@@ -13,7 +13,7 @@ extern "C" {
 struct bt_mz_tiles {
     int first, count;
 };
-/* Eight numbers for each box, two for each tile, of `group` items: as kernels.cl has them. */
+/* The tables of kernels.cl: eight numbers for each box, and two for each tile of `group` items. */
 struct bt_mz_tables {
     int *boxes, *tiles;
     int group;
@@ -26,7 +26,7 @@ void bt_mz_enter(struct bt_mz_tables tables, int boxes, int tiles, struct bt_mz_
 void bt_mz_leave(struct bt_mz_tables tables, int boxes, int tiles, struct bt_mz_fields fields, size_t points);
 void bt_mz_enter_faces(int* faces, int count);
 void bt_mz_leave_faces(int* faces, int count);
-/* The field's values: to the device, and from there. They wait. */
+/* Copy the field's values to the device, and from the device. They block until that is done. */
 void bt_mz_update_device(double* u, size_t points);
 void bt_mz_update_host(double* u, size_t points);
 
@@ -41,10 +41,11 @@ void bt_mz_solve_y(struct bt_mz_tables tables, struct bt_mz_tiles over, struct b
 void bt_mz_solve_z(struct bt_mz_tables tables, struct bt_mz_tiles over, struct bt_mz_fields fields, double dt,
                    double per);
 void bt_mz_wait(int queue);
-/* What comes in `queue` waits for what is in `earlier` now. */
+/* Later work in `queue` waits for the work that is in `earlier` now. */
 void bt_mz_let_wait(int queue, int earlier);
 
-/* OpenCL's handles of the current device; device memory outside of OpenACC by an address for directives. */
+/* Select a device, and return its OpenCL handles. bt_mz_map() lets directives use a range of an OpenCL buffer by
+ * `address`. */
 int bt_mz_devices(void); /* how many OpenACC offers */
 void bt_mz_select_device(int number);
 void* bt_mz_opencl_device(void);

@@ -12,14 +12,15 @@
 #else
 #define FIELD
 #endif
-/* For devices: as OpenCL C, or in regions. */
+/* Loops are unrolled for devices only: in OpenCL C, and in OpenACC regions. */
 #if defined(__OPENCL_VERSION__) || defined(_OPENACC)
 #define UNROLL _Pragma("unroll")
 #else
 #define UNROLL
 #endif
 
-/* POINTS_TOGETHER: components of a point lie side by side. Otherwise points do, which devices read at once. */
+/* With POINTS_TOGETHER, the components of a point are adjacent in memory. Otherwise one component of adjacent points
+ * is, so that the work-items of a device read adjacent values. */
 #ifdef POINTS_TOGETHER
 #define AT(component, point, points) ((point) * 5 + (component))
 #define ENTRY(entry, entries, point, points, line, lines) (((line) * (points) + (point)) * (entries) + (entry))
@@ -35,10 +36,10 @@
 #define DISSIPATION 0.25 /* the largest of the directions' diffusions, by 4 */
 /* Second-order diffusion along direction d. */
 #define DIFFUSION(d) ((d) == 2 ? 1.0 : 0.75)
-/* What the viscosity of momentum along e is multiplied by in direction d. */
+/* The factor of the viscosity of momentum along e, in direction d. */
 #define STRESS(e, d) ((e) == (d) ? 4.0 / 3.0 : 1.0)
 
-/* The conserved values of a point, and what is made of them: velocity, 1 / density, kinetic energy per mass. */
+/* The conserved values of a point, and those derived from them: velocity, 1 / density, kinetic energy per mass. */
 typedef struct point_values {
     double u[5], v[3], per_density, kinetic;
 } point_values;
@@ -54,7 +55,7 @@ static inline point_values point_at(FIELD const double* u, int at, int points) {
     return p;
 }
 
-/* Adds the differences of the fluxes along direction d to `sum`: of `here`, and of the points before and behind it. */
+/* Adds the flux differences along direction d at `here` to `sum`. `before` and `behind` are its neighbours along d. */
 static inline void add_fluxes(double* sum, const point_values* before, const point_values* here,
                               const point_values* behind, int d, double per_step) {
     const double first = 0.5 * per_step, second = per_step * per_step, viscous = VISCOSITY * second;
@@ -92,7 +93,7 @@ static inline void add_dissipation(double* sum, FIELD const double* u, int at, i
     }
 }
 
-/* What an inner point's derivatives of space add up to, without the forcing term. */
+/* Sets `sum` to the sum of the spatial derivatives at an inner point, without the forcing term. */
 static inline void space_derivatives(double* sum, FIELD const double* u, int i, int j, int k, int nx, int ny, int nz,
                                      double per_x, double per_y, double per_z) {
     const int points = nx * ny * nz, at = (k * ny + j) * nx + i;
@@ -163,7 +164,7 @@ static inline void jacobian_row(double* row, const point_values* p, int d, int r
 #define BEHIND_FACTORS(d, dt, per_step)                                                                                \
     0.5 * (dt) * (per_step), -(dt) * (per_step) * (per_step), -(dt) * (per_step) * (per_step) * DIFFUSION(d)
 
-/* Solves b x = (c, f) for the 5 x 5 block b: c and f become what they are multiplied by the inverse of b. */
+/* Solves b x = (c, f) for the 5 x 5 block b: multiplies c and f by the inverse of b in place, and overwrites b. */
 static inline void eliminate(double* b, double* c, double* f) {
     UNROLL
     for (int p = 0; p < 5; p++) {
@@ -192,7 +193,8 @@ typedef struct grid_line {
     int items; /* lines along d that are taken together */
 } grid_line;
 
-/* Along x only the lines of some rows are taken together: `rows` of them, from first_row on. */
+/* Returns line number `item` of those taken together: along x the lines of `rows` rows from first_row on, along y and z
+ * all lines of the zone. */
 static inline grid_line line_of(int d, int nx, int ny, int nz, int first_row, int rows, int item) {
     const int across = d == 0 ? ny - 2 : nx - 2, up = (d == 2 ? ny : nz) - 2, together = d == 0 ? rows : across;
     const int a = (d == 0 ? first_row : 1) + item % together, b = 1 + item / together;
@@ -207,8 +209,9 @@ static inline grid_line line_of(int d, int nx, int ny, int nz, int first_row, in
 }
 
 /*
- * Solves one line along d of n points: from `first`, `stride` apart, the `line`th of `lines`. The right-hand side
- * becomes the solution; with add_to, that is added to the field as well. `work` has 25 values for each inner point.
+ * Solves one line of n points along d, which begin at `first` and lie `stride` apart. It is number `line` of `lines`,
+ * from 0. The solution replaces the right-hand side; with add_to it is also added to the field. `work` has 25 values
+ * for each inner point.
  */
 static inline void solve_line(int d, FIELD double* u, FIELD double* rhs, FIELD double* work, int first, int stride,
                               int n, int points, int line, int lines, double dt, double per_step, int add_to) {

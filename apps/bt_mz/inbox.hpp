@@ -9,7 +9,7 @@
 
 namespace bt_mz {
 
-/// In the process's device_heap. Collective to make, and to destroy.
+/// Lies in the process's device_heap. Construction and destruction are collective over all ranks.
 class inbox {
   public:
     virtual ~inbox() = default;
@@ -17,16 +17,18 @@ class inbox {
     inbox& operator=(const inbox&) = delete;
 
     // communication begin
-    /// Of the heap, for one inbox.
+    /// The bytes of the heap that one inbox takes.
     static std::size_t heap_bytes(const exchange_plan& plan) { return 3 * bytes_for(plan) + 8192; }
 
-    /// Begins a step; returns the half for its values. Double-buffered, because a neighbour may be one step ahead.
+    /// Begins a step and returns the half that receives its values. There are two halves, because a neighbour may be
+    /// one step ahead.
     double* begin_step() { return m_halves[m_steps++ % 2]; }
     double* half(int which) { return m_halves[which]; }
-    /// Room for what this rank puts elsewhere.
+    /// Staging memory for the values that this rank puts to its peers.
     double* outgoing() { return m_outgoing; }
-    [[nodiscard]] std::size_t bytes() const { return m_bytes; } ///< of each of the three
-    /// Of this step, here and on the peers: counts the values that have come in it and in steps 2, 4, ... before.
+    [[nodiscard]] std::size_t bytes() const { return m_bytes; } ///< of each half, and of outgoing()
+    /// The signal word of this step, at one address on all PEs. Counts the peers' puts that have arrived in this step
+    /// and in every second step before it.
     std::uint64_t* signal() { return m_signals + (m_steps + 1) % 2; }
     /// Value of the signal once this step's values have come.
     [[nodiscard]] std::uint64_t all_arrived() const { return (m_steps + 1) / 2 * m_peers; }
@@ -44,13 +46,14 @@ class inbox {
     // communication end
 };
 
-/// For commands.
+/// For the OpenCL commands of causeway/symmetric.h.
 class symmetric_inbox : public inbox {
   public:
     explicit symmetric_inbox(const exchange_plan& plan);
 };
 
-/// For OpenSHMEM, which lasts as long as this: values in device memory, signals in the host's heap. One per process.
+/// For OpenSHMEM, which it starts and ends. Values lie in device memory, signals in the heap in host memory. One per
+/// process.
 class shmem_inbox : public inbox {
   public:
     explicit shmem_inbox(const exchange_plan& plan);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// BT-MZ: classes, zones, who solves which, and what is right. NAS-03-010 describes it.
+// BT-MZ: classes, zones, the rank that solves each, and the check of the results. NAS-03-010 describes it.
 #pragma once
 
 #include <array>
@@ -24,7 +24,7 @@ struct problem_class {
     [[nodiscard]] bool one_zone() const { return x_zones * y_zones == 1; }
 };
 
-/// Of BT, or of BT-MZ. Throws std::invalid_argument.
+/// A class of BT (`one_zone`) or of BT-MZ. Throws std::invalid_argument if there is none of that name.
 const problem_class& class_of(char name, bool one_zone);
 
 enum side { west, east, south, north };
@@ -33,7 +33,7 @@ inline constexpr int sides = 4;
 struct zone {
     int nx, ny, nz;
     int owner;         ///< a rank
-    std::size_t first; ///< of the zone's points among its owner's
+    std::size_t first; ///< index of the zone's first point among those of its owner
     std::array<int, sides> neighbours;
 
     [[nodiscard]] int points() const { return nx * ny * nz; }
@@ -50,7 +50,7 @@ class mesh {
     [[nodiscard]] const std::vector<zone>& zones() const { return m_zones; }
     [[nodiscard]] std::vector<int> zones_of(int rank) const;
     [[nodiscard]] std::size_t points_of(int rank) const;
-    /// 1 if all ranks have as many points.
+    /// The largest number of points of a rank over the mean of all ranks.
     [[nodiscard]] double imbalance() const;
     /// Steps for each unit of length, along each direction.
     [[nodiscard]] const std::array<double, 3>& per_step() const { return m_per_step; }
@@ -62,19 +62,21 @@ class mesh {
     std::array<double, 3> m_per_step;
 };
 
-/// A boundary's values on their way: the value of `component` at (a, b) goes from `from` + a * from_along + b * from_up
-/// + component * from_component to the same of `to`. As the kernels have it.
+/// Copies the values of a boundary. The value of `component` at (a, b) comes from index `from` + a * from_along + b *
+/// from_up + component * from_component. It goes to the index that is formed in the same way from `to`. kernels.cl has
+/// the same structure.
 struct face_copy {
     int from, from_along, from_up, from_component;
     int to, to_along, to_up, to_component;
     int along, up;
 };
 
-/// What one other rank gets and gives, side by side in one buffer for each direction: offsets and counts of values.
+/// The exchange with one other rank. The parts of all peers lie side by side in one outgoing and one incoming buffer;
+/// offsets and counts are in values.
 struct exchange_part {
     int peer;
     std::size_t out, in; ///< in this rank's buffers
-    std::size_t there; ///< of what goes out, in the peer's incoming buffer
+    std::size_t there; ///< offset of the outgoing values in the peer's incoming buffer
     std::size_t values; ///< each way
 };
 
@@ -92,13 +94,13 @@ exchange_plan plan_exchange(const mesh& mesh, int rank, order order);
 
 /// The fields of all zones of `rank`, one behind the other: 5 values for each point.
 std::vector<double> initial_field(const mesh& mesh, int rank, order order);
-/// What makes the exact solution steady.
+/// The forcing terms that make the exact solution steady.
 std::vector<double> forcing_terms(const mesh& mesh, int rank, order order);
 
 struct norms {
     five residual{}, error{};
 };
-/// Of this rank's zones: sums over them.
+/// Sums of the norms over the zones of `rank`.
 norms norms_of(const mesh& mesh, int rank, order order, std::span<const double> field, std::span<const double> forcing);
 /// The largest relative difference from what is published; infinity if there is a NaN.
 double difference(const problem_class& kind, const norms& found);

@@ -11,7 +11,7 @@
 
 namespace bt_mz {
 
-/// The paper's steps from one kernel to the next, each with those before it; and ours.
+/// The paper's optimisations of the kernels, each on top of those before it, and `fused`, which is ours.
 enum class kernels {
     split,     ///< blocks formed by kernels of their own, in arrays with room for all points (Listings 1.5 and 1.6)
     coalesced, ///< neighbouring work-items read neighbouring values (1.10 and 1.11)
@@ -23,11 +23,11 @@ kernels kernels_named(const std::string& name);
 /// Whether the fields stay on the device between kernels (Listings 1.7 to 1.9), or move there and back for each.
 enum class residency { stays, moves };
 
-/// Work-items of a group. More on GPUs, where a group shares what it reads.
+/// Work-items of a group: more on GPUs, where the items of a group share what they read.
 std::size_t group_size(cl_device_id device);
 
-/// Fields, kernels and two in-order queues: what waits for other ranks' values runs beside what does not. Not
-/// thread-safe.
+/// Fields, kernels and two in-order queues, so that work that waits for other ranks' values runs beside work that does
+/// not. Not thread-safe.
 class solver {
   public:
     solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
@@ -36,15 +36,15 @@ class solver {
     /// Initial values. Blocks.
     void reset();
 
-    /// From the field to `out`, and between zones of this rank; from `in` to the field. Parts begin at `first_value`
-    /// of the buffer.
+    /// enqueue_pack() copies boundary values from the field to `out`, and between zones of this rank; enqueue_unpack()
+    /// from `in` to the field. The values begin at index `first_value` of the buffer.
     apps::event enqueue_pack(cl_mem out, std::size_t first_value);
     void enqueue_unpack(cl_mem in, std::size_t first_value, const std::vector<cl_event>& after = {});
-    /// A step of all zones, or its early and its late part, in this order. The boundary values that it needs must be
-    /// there.
+    /// Enqueues a step of all zones, or one part of it: the early part first, then the late one. Before a part, enqueue
+    /// the unpacking of the boundary values that it needs.
     void enqueue_solve(step_part which);
 
-    /// Both parts; the late rows wait for the last step only.
+    /// Enqueues both parts without an exchange: the late rows wait for the previous step only.
     void enqueue_solve_alone();
 
     std::vector<double> read_field();
@@ -55,11 +55,11 @@ class solver {
     [[nodiscard]] const tile_tables& tables() const { return m_tables; }
     [[nodiscard]] cl_context context() const { return m_context.get(); }
     [[nodiscard]] cl_command_queue queue() const { return m_queue.get(); }
-    /// Of enqueue_unpack(), and of what needs those values along x.
+    /// Queue of enqueue_unpack(), and of the kernels along x that need the unpacked values.
     [[nodiscard]] cl_command_queue late_queue() const { return m_late.get(); }
     [[nodiscard]] cl_mem field() const { return m_field.get(); }
     [[nodiscard]] order order_of_values() const { return m_order; }
-    /// In that order.
+    /// The initial field, in order_of_values().
     [[nodiscard]] const std::vector<double>& initial_values() const { return m_initial; }
     [[nodiscard]] const std::vector<double>& forcing() const { return m_forcing_terms; }
 

@@ -10,7 +10,7 @@
 
 namespace bt_mz {
 
-/// Of a step's right-hand sides and lines along x: all, those that need no values of other ranks, and the rest.
+/// Which right-hand sides and lines along x of a step: all, those that need no values of other ranks, or the rest.
 enum class step_part { whole, early, late };
 
 struct tile_range {

@@ -13,7 +13,7 @@
 
 namespace bt_mz {
 
-/// Used by all ranks alike. Not thread-safe.
+/// All ranks make the same calls in the same order. Not thread-safe.
 class version {
   public:
     virtual ~version() = default;
@@ -29,7 +29,7 @@ class version {
     [[nodiscard]] virtual order order_of_values() const = 0;
 };
 
-/// On a solver, which several versions may use in turn.
+/// A version that runs on a solver. Several versions may use one solver in turn.
 class device_version : public version {
   public:
     explicit device_version(solver& solver) : m_solver(solver) {}
@@ -58,9 +58,9 @@ std::unique_ptr<version> make_host(const mesh& mesh, int rank);
 std::unique_ptr<version> make_staged(solver& solver);
 std::unique_ptr<version> make_messages(solver& solver);
 std::unique_ptr<version> make_one_sided(solver& solver, inbox& inbox);
-/// The inbox of this one and the next has to be OpenSHMEM's.
+/// `inbox` must be a shmem_inbox, here and in make_directives().
 std::unique_ptr<version> make_openshmem(solver& solver, inbox& inbox);
-/// In the solver's context, which is OpenACC's then.
+/// The solver's context must be OpenACC's.
 std::unique_ptr<version> make_directives(solver& solver, inbox& inbox);
 
 } // namespace bt_mz

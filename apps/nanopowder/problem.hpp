@@ -13,7 +13,8 @@
 
 namespace nanopowder {
 
-/// Each rank computes all sizes of some compositions, which differ in number by one at most. Not thread-safe.
+/// Each rank computes all sizes of some compositions; the numbers of compositions of two ranks differ by one at most.
+/// Not thread-safe.
 class problem {
   public:
     /// Throws std::invalid_argument if there are more ranks than compositions.

@@ -25,7 +25,7 @@ class problem {
     /// `after` and `computed` may be null.
     void enqueue_kernel(std::size_t chunk, cl_event after, cl_event* computed);
 
-    /// How often the kernel goes over its words, so that a chunk takes it as long as `seconds`.
+    /// Sets how often the kernel goes over the words of a chunk, so that it takes about `seconds` for each chunk.
     void take(double seconds);
     void forget();
     /// Whether the kernel has seen the whole file, by words of every chunk.
@@ -44,7 +44,7 @@ class problem {
 /// The word of the file with that index.
 constexpr std::uint32_t word_of_file(std::size_t index) { return std::uint32_t(index * 2654435761U + 12345U); }
 
-/// The same, each in a source of its own: what is counted as communication stands between marks.
+/// Two solutions of the same problem, each in a source of its own. Marks enclose the lines that count as communication.
 void by_hand(problem& of, std::FILE* input);
 void by_causeway(problem& of, std::FILE* input);
 

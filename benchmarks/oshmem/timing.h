@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clock, and the middle of what was measured. */
+/* A clock in microseconds, and quantiles of measured values. */
 #ifndef TIMING_H
 #define TIMING_H
 
@@ -17,7 +17,7 @@ static inline int by_size(const void* left, const void* right) {
     return (a > b) - (a < b);
 }
 
-/* The value at `part` of all, 0.5 for the median. Sorts them. */
+/* The quantile `part` of `count` values (0.5: the median). Sorts the values. */
 static inline double quantile(double* values, int count, double part) {
     qsort(values, (size_t)count, sizeof *values, by_size);
     return values[(int)(part * count)];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Intrinsics of AVX-512 or AVX2 under one name each, for what the kernels by hand have in common: vectors of int, float
-// and double, and masks that choose their first lanes.
+// Common names for the intrinsics of AVX-512 and AVX2 that the kernels by hand use: vectors of int, float and double,
+// and masks that select their first lanes.
 #pragma once
 
 #include <immintrin.h>

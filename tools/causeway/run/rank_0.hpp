@@ -16,9 +16,9 @@ template <class Function> Function* next(const char* name) {
     return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// Python seeds its random numbers when it imports the module, perhaps before OpenCL's loader is there. These bytes are
-/// random, but the same on all ranks: the launcher has given them out. Leaves them alone where the caller is another
-/// one.
+/// Fills `bytes` with random numbers that are the same on all ranks, from a seed that the launcher has given out.
+/// Python seeds its random numbers when it imports the module, perhaps before OpenCL's loader is there. Does nothing
+/// once the loader is there, or for callers other than the program.
 void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
 
 /// Where the library or executable that has the address begins; null if none has it.
@@ -27,15 +27,14 @@ void fill_before_opencl(void* bytes, std::size_t size, const void* caller);
 /// Whether rank 0 answers a call: it comes from the program's first thread, and the process uses OpenCL (the shell that
 /// starts it does not). An interpreter's library and extension modules count as the program.
 [[nodiscard]] bool is_programs(const void* caller);
-/// The same, but where the C++ library calls, its caller counts: its streams are the program's, or those of drivers.
+/// As is_programs(), but if the C++ library calls, its caller decides: streams belong to the program or to drivers.
 /// Libraries by which programs keep their data count as well.
 [[nodiscard]] bool is_programs_file(const void* caller);
-/// The same, whoever calls.
+/// As is_programs(), for any caller.
 [[nodiscard]] bool is_in_program();
-/// Python asks for the time whenever it waits for its interpreter's lock or in one of the program's, as often as that
-/// takes, which differs between ranks. It does not hold its interpreter's lock then, as it does where the program asks.
-/// Nearest names of functions do not tell: most of those that wait are not exported. So do its modules for threads,
-/// which are Python themselves.
+/// Whether Python asks for the time on its own account: while it waits for a lock, or in its modules for threads. How
+/// often it does so differs between ranks. While it waits it does not hold its interpreter's lock, which it holds where
+/// the program asks. (Names of functions do not tell, because most of those that wait are not exported.)
 [[nodiscard]] bool waits_in_python(const void* caller);
 /// Records that the program was given another time than its own clock's, so that its timed waits can correct for it.
 void note_time(clockid_t which, std::int64_t own_ns, std::int64_t told_ns);

@@ -41,7 +41,8 @@ class size_search {
 
   private:
     [[nodiscard]] bool is_new(const shape& size) const;
-    /// Each dimension gets as much as there is left of `items`, the first one first; or shares alike.
+    /// Divide `items` among the dimensions: filled() gives each one as much as is left, beginning with the first;
+    /// squared() gives all the same.
     [[nodiscard]] shape filled(std::size_t items) const;
     [[nodiscard]] shape squared(std::size_t items) const;
     void add_steps(const shape& from);
@@ -60,8 +61,8 @@ using timed_size = std::pair<double, shape>;
 /// Runs these sizes in turn, `rounds` times. Gives the shortest time of each, or none if there is no time for that.
 using runs_in_turn = std::function<std::optional<std::vector<double>>(const std::vector<shape>&, unsigned rounds)>;
 
-/// The best of sizes that ran once each. One run says little while other work shares the machine, which only makes it
-/// longer: fewer and fewer run again, and the shortest run of each counts. None if there are none.
+/// The best of sizes that ran once each. Other work on the machine can only make a run longer, so the shortest run of
+/// each size counts; fewer and fewer sizes run again. None if `sizes` is empty.
 [[nodiscard]] std::optional<shape> best_in_rounds(std::vector<timed_size> sizes, const runs_in_turn& again);
 
 } // namespace study

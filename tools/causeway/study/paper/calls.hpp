@@ -8,9 +8,9 @@
 
 namespace paper {
 
-/// Studies each application on `device` of `platform` with `causeway study`, where `causeway` is that program, and adds
-/// the shares of the time in OpenCL's functions: by kernel and API (3), by category (4 and 5), of contexts (6) and of
-/// programs (7). Throws std::runtime_error where that cannot be done.
+/// Runs `causeway study` on each application and `device` of `platform`; the parameter `causeway` is that program. Adds
+/// the shares of the time in OpenCL's functions: by kernel and API (figure 3), by category (4 and 5), of contexts (6)
+/// and of programs (7). Throws std::runtime_error where that cannot be done.
 void measure_categories(const std::string& causeway, cl_platform_id platform, const std::string& device,
                         const effort& spent, rows& all);
 

@@ -65,7 +65,7 @@ class device {
 
     /// A program of this kernel alone.
     cl_program build(const std::string& kernel, const std::string& options);
-    /// What the driver has of that, and the same program made of it by another device object.
+    /// The driver's binary of that program; build_from() makes the program of such a binary in another device object.
     [[nodiscard]] std::vector<unsigned char> binary_of(const std::string& kernel, const std::string& options);
     void build_from(const std::vector<unsigned char>& binary, const std::string& kernel, const std::string& options);
 
@@ -80,10 +80,11 @@ class device {
     std::vector<cl_kernel> m_kernels;
 };
 
-/// The first device of each platform, whose others are alike; and all devices of all platforms.
+/// all_devices(): the first device of each platform, because its others are alike. every_device(): all of all
+/// platforms.
 [[nodiscard]] std::vector<std::pair<cl_platform_id, cl_device_id>> all_devices();
 [[nodiscard]] std::vector<std::pair<cl_platform_id, cl_device_id>> every_device();
-/// With the version of its driver.
+/// The device's name, with the version of its driver.
 [[nodiscard]] std::string name_of(cl_device_id of);
 /// What buffers contain before a launch.
 [[nodiscard]] std::vector<float> contents(std::size_t count);

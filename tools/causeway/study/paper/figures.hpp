@@ -15,7 +15,7 @@ struct row {
     std::string figure, device, series, x;
     double seconds = 0; ///< the lower quartile; 0 for counts
     double value = 0; ///< as the figure has it: throughput relative to the first of its series, a share, instructions
-    measured_twice halves = {}; ///< such a throughput by every other run, and by the rest
+    measured_twice halves = {}; ///< the same throughput by every second run, and by the other runs
 };
 using rows = std::vector<row>;
 

@@ -22,8 +22,8 @@ using judgement = std::pair<std::string, std::vector<verdict>>;
 struct measured_twice {
     double first = 0, second = 0;
 };
-/// What the way that is best by its first measurement has in its second; 0 where there is none. The best of several
-/// noisy values by themselves is above 1 also where all ways are alike.
+/// The second value of the way whose first value is best; 0 if there is no way. (The best of several noisy first values
+/// alone would exceed 1 even if all ways were alike.)
 [[nodiscard]] double best_as_confirmed(const std::vector<measured_twice>& ways);
 
 /// Joins the verdicts of several devices on the same findings. The word is the one that all have, or "differs by

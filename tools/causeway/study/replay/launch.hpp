@@ -70,8 +70,9 @@ class launch {
     [[nodiscard]] nlohmann::json facts();
     /// Runs the launch as recorded, in guarded memory. Its results are the reference for variants.
     [[nodiscard]] nlohmann::json refer();
-    /// Where a launch writes what is there already, a variant that writes nothing would go unnoticed: changes those
-    /// contents for check(). Returns the number of such objects, and of objects that the launch leaves alone.
+    /// Changes the contents of objects in which the launch writes what is there already: otherwise check() would not
+    /// notice a variant that writes nothing. Returns the number of such objects, and of objects that the launch leaves
+    /// alone.
     [[nodiscard]] nlohmann::json disturb();
     /// Runs a variant in guarded memory and compares it with the reference.
     [[nodiscard]] nlohmann::json check(const variant& of);
@@ -81,7 +82,7 @@ class launch {
     [[nodiscard]] nlohmann::json keep() const;
     /// Reads the reference that another process wrote there.
     [[nodiscard]] nlohmann::json adopt();
-    /// Runs all of them in turn for `seconds`, at least `least` times and at most `most` times after the first.
+    /// Runs all variants in turn for `seconds`, at least `least` times and at most `most` times after the first.
     [[nodiscard]] nlohmann::json time(const std::vector<variant>& all, unsigned least, unsigned most, double seconds,
                                       bool all_count);
 
