@@ -61,6 +61,10 @@ if(TARGET causeway_simd_22)
 endif()
 add_test(NAME simd.stranger COMMAND ${simd_folder}/stranger.sh ${clang_19} ${PROJECT_BINARY_DIR} ${CMAKE_INSTALL_LIBDIR})
 set_tests_properties(simd.stranger PROPERTIES LABELS simd TIMEOUT 120)
+if(TARGET task_problems)
+  add_test(NAME simd.own_target COMMAND ${simd_folder}/own_target.sh ${clang_19} ${simd_plugin} ${PROJECT_BINARY_DIR})
+  set_tests_properties(simd.own_target PROPERTIES LABELS simd TIMEOUT 400)
+endif()
 
 # causeway/simd.h needs no plug-in, and serves any compiler.
 add_executable(simd_header_test ${simd_folder}/header_test.c)
