@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jacobi: the heat equation on a square, in strips of rows of blocks; two grids in one allocation.
+// Jacobi: the heat equation on a square. Two grids in one allocation, block after block.
 #include "tasks/problem.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -13,65 +16,98 @@ class jacobi final : public problem {
   public:
     explicit jacobi(const options& with)
         : m_size(with.small ? 64 : 16384), m_block(with.small ? 16 : 512), m_steps(with.small ? 7 : 5),
-          m_grids(2 * m_size * m_size, with.distribution) {}
+          m_blocks(m_size / m_block), m_zeros(m_size), m_grids(2 * m_size * m_size, with.distribution) {}
 
     void reset() override {
-        for (std::size_t each = 0; each < 2 * m_size * m_size; ++each) m_grids[each] = 0;
-        for (std::size_t each = 0; each < m_size * m_size; ++each) m_grids[each] = before(each);
+        for (std::size_t row = 0; row < m_size; ++row)
+            for (std::size_t column = 0; column < m_size; column += m_block) {
+                auto *const first = part_of_row(0, row, column), *const other = part_of_row(1, row, column);
+                for (std::size_t each = 0; each < m_block; ++each) first[each] = before(row, column + each);
+                std::fill_n(other, m_block, 0.0f);
+            }
     }
     void spawn(causeway::task_group& group) override {
-        const auto blocks = m_size / m_block;
-        for (std::size_t step = 0; step < m_steps; ++step) {
-            const float* const from = m_grids.get() + (step % 2) * m_size * m_size;
-            float* const to = m_grids.get() + (1 - step % 2) * m_size * m_size;
-            for (std::size_t row = 0; row < blocks; ++row)
-                for (std::size_t column = 0; column < blocks; ++column) {
-                    // A block's rows lie apart: dependences by the first row of each block, footprints by its rows.
-                    std::vector<causeway_region> regions{causeway::out(mark(1 - step % 2, row, column))};
-                    for (const auto& [r, c] : {std::pair{row, column},
-                                               {row - 1, column},
-                                               {row + 1, column},
-                                               {row, column - 1},
-                                               {row, column + 1}})
-                        if (r < blocks && c < blocks) regions.push_back(causeway::in(mark(step % 2, r, c)));
-                    for (std::size_t each = 0; each < m_block; each += 16)
-                        regions.push_back(
-                            causeway::footprint(from + (row * m_block + each) * m_size + column * m_block, m_block));
-                    group.spawn([=, this] { relax(from, to, m_size, row * m_block, column * m_block, m_block); },
-                                regions);
+        for (std::size_t step = 0; step < m_steps; ++step)
+            for (std::size_t row = 0; row < m_blocks; ++row)
+                for (std::size_t column = 0; column < m_blocks; ++column) {
+                    const auto from = step % 2;
+                    const neighbours near{row > 0 ? block_of(from, row - 1, column) : nullptr,
+                                          row + 1 < m_blocks ? block_of(from, row + 1, column) : nullptr,
+                                          column > 0 ? block_of(from, row, column - 1) : nullptr,
+                                          column + 1 < m_blocks ? block_of(from, row, column + 1) : nullptr};
+                    const float* const source = block_of(from, row, column);
+                    float* const target = block_of(1 - from, row, column);
+                    std::vector<causeway_region> regions{causeway::in(source, m_block * m_block),
+                                                         causeway::out(target, m_block * m_block)};
+                    if (near.above) regions.push_back(causeway::in(near.above + (m_block - 1) * m_block, m_block));
+                    // Of a column the values lie apart: the first row stands for them.
+                    for (const auto* const each : {near.below, near.before, near.behind})
+                        if (each) regions.push_back(causeway::in(each, m_block));
+                    group.spawn([=, this] { relax(source, near, target); }, regions);
                 }
-        }
     }
     bool is_right() const override {
-        std::vector<float> from(m_size * m_size), to(m_size * m_size);
-        for (std::size_t each = 0; each < from.size(); ++each) from[each] = before(each);
-        for (std::size_t step = 0; step < m_steps; ++step) {
-            relax(from.data(), to.data(), m_size, 0, 0, m_size);
-            from.swap(to);
+        // All steps at once, row by row: a row of a step needs three of the step before, which are kept.
+        std::vector<std::array<std::vector<float>, 3>> rows(m_steps + 1);
+        for (auto& each : rows) each.fill(m_zeros);
+        for (std::size_t next = 0; next < m_size + m_steps; ++next) {
+            if (next < m_size)
+                for (std::size_t column = 0; column < m_size; ++column)
+                    rows[0][next % 3][column] = before(next, column);
+            for (std::size_t step = 1; step <= m_steps; ++step) {
+                const auto row = next - step;
+                if (row >= m_size) continue; // before the first as well
+                const auto& from = rows[step - 1];
+                const auto& above = row > 0 ? from[(row - 1) % 3] : m_zeros;
+                const auto& below = row + 1 < m_size ? from[(row + 1) % 3] : m_zeros;
+                relax_row(above.data(), below.data(), from[row % 3].data(), 0, 0, rows[step][row % 3].data(), m_size);
+            }
+            const auto row = next - m_steps;
+            if (row >= m_size) continue;
+            const auto* const wanted = rows[m_steps][row % 3].data();
+            for (std::size_t column = 0; column < m_size; column += m_block)
+                if (!std::equal(wanted + column, wanted + column + m_block, part_of_row(m_steps % 2, row, column)))
+                    return false;
         }
-        const float* const found = m_grids.get() + (m_steps % 2) * m_size * m_size;
-        for (std::size_t each = 0; each < from.size(); ++each)
-            if (found[each] != from[each]) return false;
         return true;
     }
 
   private:
-    static float before(std::size_t each) { return static_cast<float>(each % 101); }
-    static void relax(const float* from, float* to, std::size_t size, std::size_t top, std::size_t left,
-                      std::size_t block) {
-        for (std::size_t row = top; row < top + block; ++row)
-            for (std::size_t column = left; column < left + block; ++column) {
-                const auto at = row * size + column;
-                const float above = row > 0 ? from[at - size] : 0, below = row + 1 < size ? from[at + size] : 0;
-                const float before = column > 0 ? from[at - 1] : 0, behind = column + 1 < size ? from[at + 1] : 0;
-                to[at] = 0.25f * (above + below + before + behind);
-            }
+    /// Blocks; null at the edge.
+    struct neighbours {
+        const float *above, *below, *before, *behind;
+    };
+    static float before(std::size_t row, std::size_t column) {
+        return static_cast<float>((row * 16384 + column) % 101);
     }
-    /// The float that stands for a block of a grid in the order of tasks.
-    float* mark(std::size_t grid, std::size_t row, std::size_t column) const {
-        return m_grids.get() + grid * m_size * m_size + row * m_block * m_size + column * m_block;
+    float* block_of(std::size_t grid, std::size_t row, std::size_t column) const {
+        return m_grids.get() + ((grid * m_blocks + row) * m_blocks + column) * m_block * m_block;
     }
-    const std::size_t m_size, m_block, m_steps;
+    /// As much of a row as a block has.
+    float* part_of_row(std::size_t grid, std::size_t row, std::size_t column) const {
+        return block_of(grid, row / m_block, column / m_block) + row % m_block * m_block;
+    }
+    static void relax_row(const float* above, const float* below, const float* row, float before, float behind,
+                          float* target, std::size_t count) {
+        const auto last = count - 1;
+        target[0] = 0.25f * (above[0] + below[0] + before + row[1]);
+        for (std::size_t each = 1; each < last; ++each)
+            target[each] = 0.25f * (above[each] + below[each] + row[each - 1] + row[each + 1]);
+        target[last] = 0.25f * (above[last] + below[last] + row[last - 1] + behind);
+    }
+    void relax(const float* source, const neighbours& near, float* target) const {
+        const auto last = m_block - 1;
+        const float* const top = near.above ? near.above + last * m_block : m_zeros.data();
+        const float* const bottom = near.below ? near.below : m_zeros.data();
+        for (std::size_t row = 0; row < m_block; ++row) {
+            const auto begin = row * m_block;
+            relax_row(row > 0 ? source + begin - m_block : top, row < last ? source + begin + m_block : bottom,
+                      source + begin, near.before ? near.before[begin + last] : 0, near.behind ? near.behind[begin] : 0,
+                      target + begin, m_block);
+        }
+    }
+    const std::size_t m_size, m_block, m_steps, m_blocks;
+    const std::vector<float> m_zeros;
     block<float> m_grids;
 };
 
