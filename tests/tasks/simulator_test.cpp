@@ -121,12 +121,38 @@ TEST(simulator, threads_that_sleep_are_woken_one_by_one) {
     EXPECT_NEAR(run(what, model), 1 + 1e-3, 1e-9);
 }
 
+TEST(simulator, a_thread_that_shares_a_processor_starts_late) {
+    auto model = free_machine("node:1 core:4 pu:1");
+    model.spawn = 1e-6;
+    model.ring = 2e-6;
+    model.wake = 10e-6;
+    model.measured_wakes = {{10e-6}, {10e-6, 20e-6, 5e-3}};
+    // The third of three that are woken comes too late, so another one takes its task.
+    EXPECT_NEAR(run(independent(4, 1e-3), model), 2e-3, 50e-6);
+    const auto two = [&] {
+        return simulate(independent(2, 1e-3), model, *policy_named("central", model.machine, 0), {.cores = 2}).seconds;
+    };
+    EXPECT_NEAR(two(), 1e-3, 50e-6) << "two threads share nothing";
+    // Between pools that were measured, by the part of the threads that are awake.
+    model.measured_wakes = {{1}, {1, 2, 3, 4, 5, 6, 7, 8, 9}};
+    EXPECT_EQ(model.wake_beside(1, 2), 1);
+    EXPECT_EQ(model.wake_beside(1, 6), 1);
+    EXPECT_EQ(model.wake_beside(5, 6), 9);
+    EXPECT_EQ(model.wake_beside(3, 6), 5);
+    EXPECT_EQ(model.wake_beside(99, 100), 9) << "more than were measured";
+}
+
 TEST(simulator, measures_the_machine_that_it_runs_on) {
     const auto model = model_of("this");
     EXPECT_GT(model.own_byte, 0);
     EXPECT_GT(model.node_bandwidth, 0);
     EXPECT_GT(model.spawn, 0);
     EXPECT_EQ(model.wake > 0, model.machine.cores.size() > 1);
+    for (const auto& each : model.measured_wakes)
+        EXPECT_EQ(std::count_if(each.begin(), each.end(), [](double seconds) { return seconds > 0; }),
+                  static_cast<std::ptrdiff_t>(each.size()));
+    const auto& last = model.measured_wakes;
+    EXPECT_EQ(last.empty() ? 1 : last.back().size() + 1, model.machine.cores.size());
 }
 
 TEST(simulator, a_victim_cache_has_what_the_cores_evict) {

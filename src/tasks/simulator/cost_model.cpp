@@ -90,6 +90,15 @@ double cost_model::bandwidth(double wanted) const {
     return before->second + part * (after->second - before->second);
 }
 
+double cost_model::wake_beside(std::size_t awake, std::size_t threads) const {
+    if (measured_wakes.empty()) return wake;
+    const auto of = std::find_if(measured_wakes.begin(), measured_wakes.end(),
+                                 [&](const auto& each) { return each.size() + 1 >= threads; });
+    const auto& all = of == measured_wakes.end() ? measured_wakes.back() : *of;
+    const auto nth = awake == 0 ? 0 : awake - 1;
+    return all[std::min(all.size() - 1, threads < 3 ? 0 : nth * (all.size() - 1) / (threads - 2))];
+}
+
 cost_model model_of(const std::string& machine) {
     if (machine == "opteron48") return opteron();
     if (machine == "tilepro64") return tiles();

@@ -27,6 +27,9 @@ struct cost_model {
     double link_bandwidth = 0; ///< into one node from all others, and out of it; 0: no limit
     double spawn = 0, steal = 0; ///< seconds to spawn a task, and to steal one
     double ring = 0, wake = 0; ///< seconds to wake a thread that sleeps, and until it starts; 0: none sleeps
+    /// Where it was measured: `wake` of each further thread of pools of 2, 4, ... threads whose threads are all woken.
+    /// Where there are nearly as many as processors, some share one, and start when the other thread ends its task.
+    std::vector<std::vector<double>> measured_wakes;
     double awake = 150e-6; ///< seconds for which an idle worker looks for work before it sleeps
     double patience = 20e-6; ///< seconds after which thieves take spared tasks, as in the pool
     std::uint64_t private_cache = 0; ///< bytes of each core's own cache; the last-level cache gets what it evicts. 0:
@@ -40,6 +43,8 @@ struct cost_model {
 
     /// What one node's memory gives where cores would take `wanted` if each were alone.
     [[nodiscard]] double bandwidth(double wanted) const;
+    /// Until a thread starts, if `awake` of the pool's `threads` are awake when it is rung.
+    [[nodiscard]] double wake_beside(std::size_t awake, std::size_t threads) const;
     [[nodiscard]] double factor(std::size_t from, std::size_t to) const {
         return factors[from * machine.nodes.size() + to];
     }

@@ -90,67 +90,92 @@ double bandwidth(const topology::machine& here, unsigned cores, std::size_t byte
     return all ? std::accumulate(rates.begin(), rates.end(), 0.0) : 0;
 }
 
-/// A pool that runs tasks with a region each, of 100 us.
+/// A pool that runs tasks with a region each: one for each of its threads, which last until all have started.
 class spawner {
   public:
     spawner(const cost_model& of, unsigned threads)
-        : m_addresses(program::first_address, program::most_bytes, of.unit),
-          m_pool(of.machine, m_addresses, work_stealing_policy(), {.threads = threads}) {}
+        : m_threads(threads), m_addresses(program::first_address, program::most_bytes, of.unit),
+          m_pool(of.machine, m_addresses, work_stealing_policy(), {.threads = threads}) {
+        m_starts.resize(threads == 1 ? 64 : threads);
+    }
 
-    /// Seconds for each spawn. Sets when the tasks started.
-    double run(std::vector<clock::time_point>& spawned, std::vector<clock::time_point>& started) {
+    struct times {
+        double spawn = 0;         ///< seconds for each
+        std::vector<double> wakes; ///< seconds from the n-th spawn until n threads have started
+    };
+    times run() {
         task_group group(&m_pool);
-        double seconds = 0;
+        times found;
+        std::vector<clock::time_point> spawned(m_starts.size()), started;
+        m_started = 0;
         try {
-            for (std::size_t each = 0; each < started.size(); ++each) {
+            started.reserve(m_starts.size());
+            for (std::size_t each = 0; each < m_starts.size(); ++each) {
                 spawned[each] = clock::now();
+                m_starts[each].of = this;
                 auto* const made = m_pool.make(0, 1);
                 made->function = work;
-                made->payload = &started[each];
+                made->payload = &m_starts[each];
                 const region its{reinterpret_cast<std::uintptr_t>(made->payload), 1, access::inout, false};
                 m_pool.submit(made, group, {&its, 1});
             }
-            seconds = seconds_since(spawned.front()) / static_cast<double>(started.size());
+            found.spawn = seconds_since(spawned.front()) / static_cast<double>(m_starts.size());
         } catch (const std::bad_alloc&) {
             m_pool.wait(group);
             throw;
         }
         m_pool.wait(group);
-        return seconds;
+        for (const auto& each : m_starts) started.push_back(each.at);
+        std::sort(started.begin(), started.end());
+        for (unsigned each = 0; each + 1 < m_threads; ++each)
+            found.wakes.push_back(std::chrono::duration<double>(started[each] - spawned[each]).count());
+        return found;
     }
 
   private:
-    static void work(void* started) {
-        const auto begin = *static_cast<clock::time_point*>(started) = clock::now();
-        while (clock::now() - begin < 100us) {}
+    struct start {
+        spawner* of = nullptr;
+        clock::time_point at;
+    };
+    static void work(void* payload) {
+        auto& self = *static_cast<start*>(payload);
+        self.at = clock::now();
+        const auto threads = self.of->m_threads;
+        ++self.of->m_started;
+        while (threads > 1 && self.of->m_started < threads && clock::now() - self.at < 5ms) {}
     }
+    const unsigned m_threads;
     address_map m_addresses;
+    std::vector<start> m_starts;
+    std::atomic<unsigned> m_started{0};
     pool m_pool;
 };
 
-/// Sets what it takes to spawn, to wake a thread, and until that starts.
+/// Sets what it takes to spawn, to wake threads, and until these start.
 void measure_spawning(cost_model& of) {
-    constexpr unsigned rounds = 9;
+    constexpr unsigned rounds = 5;
     const auto threads = static_cast<unsigned>(of.machine.cores.size());
-    for (const unsigned used : {1u, threads}) {
+    of.measured_wakes.clear();
+    for (unsigned used = 1;; used = std::min(2 * used, threads)) {
         spawner tasks(of, used);
-        std::vector<clock::time_point> spawned(used == 1 ? 64 : used), started(spawned.size());
-        std::vector<double> spawns, wakes;
+        std::vector<double> spawns;
+        std::vector<std::vector<double>> wakes(used - 1);
         for (unsigned round = 0; round < rounds; ++round) {
             for (const auto begin = clock::now(); clock::now() - begin < 5ms;) {} // all sleep but the caller
-            spawns.push_back(tasks.run(spawned, started));
-            std::sort(started.begin(), started.end());
-            for (unsigned each = 0; each + 1 < used; ++each)
-                wakes.push_back(std::chrono::duration<double>(started[each] - spawned[each]).count());
+            const auto found = tasks.run();
+            spawns.push_back(found.spawn);
+            for (std::size_t each = 0; each < wakes.size(); ++each) wakes[each].push_back(found.wakes[each]);
         }
         const double seconds = median_of(std::move(spawns));
         if (used == 1) {
             of.spawn = seconds;
         } else {
             of.ring = std::max(0.0, seconds - of.spawn);
-            of.wake = median_of(std::move(wakes));
+            auto& its = of.measured_wakes.emplace_back();
+            for (auto& each : wakes) its.push_back(std::max(1e-9, median_of(std::move(each))));
+            of.wake = median_of(its);
         }
-        if (threads == 1) return;
+        if (used == threads) return;
     }
 }
 

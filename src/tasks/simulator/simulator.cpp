@@ -216,7 +216,10 @@ class run {
             for (const auto each : m_queues[which].members) {
                 auto& self = m_workers[each];
                 if (!is_asleep(self)) continue;
-                self.busy_until = self.idle_since = m_now + m_model.wake;
+                const auto awake = std::count_if(m_workers.begin(), m_workers.end(),
+                                                 [this](const auto& other) { return !is_asleep(other); });
+                self.busy_until = self.idle_since = m_now + m_model.wake_beside(static_cast<std::size_t>(awake),
+                                                                                m_workers.size());
                 ++m_rings;
                 return true;
             }
