@@ -177,7 +177,8 @@ class event_writer {
             details["status"] = each.status;
             details["error"] = m_part.text(each.error);
         }
-        const auto name = m_part.text(each.source) + " -> " + m_part.text(each.target);
+        auto name = m_part.text(each.source);
+        if (each.target != each.source) name += " -> " + m_part.text(each.target);
         const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
         auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
         lane.push_back({position.begin, position.end, is_own ? "measuring: " + name : name,

@@ -114,6 +114,23 @@ def limit(start, given):
             check(math.isclose(route["percent_of_limit"], statistics.median(shares), rel_tol=0.01), f"{route}: {shares}")
 
 
+def one_sided(start, given):
+    """One-sided commands by what they do, in the timeline and in what CAUSEWAY_EXPLAIN says."""
+    with tempfile.TemporaryDirectory() as folder:
+        timeline = pathlib.Path(folder, "t.json")
+        run = start("trace", "-o", timeline, "--", program_beside(given, "symmetric_ring"), ranks=2,
+                    environment={"CAUSEWAY_EXPLAIN": "1"})
+        check(run.returncode == 0, "the program fails", run)
+        transfers = check_events(json.loads(timeline.read_text(encoding="utf-8")), 2)[("X", "transfer")]
+        for rank in 0, 1:
+            routes = {event["name"] for event in transfers if event["pid"] == rank}
+            for route in (f"device buffer -> PE {1 - rank} at 0 B", "the word at 4032 B -> signal", "a reduction -> host memory",
+                          "an allocation in the symmetric heap"):
+                check(route in routes, f"no {route} of rank {rank}: {routes}")
+                moved = r", 4000 B: .*" if "PE" in route or "reduction" in route else ""
+                check(re.search(f"^causeway: {route}{moved}, took [0-9.]+ [um]?s", run.stderr, re.M), f"{route} is not explained", run)
+
+
 PYTHON_PROGRAM = """
 import pyopencl, sys
 context = pyopencl.Context(pyopencl.get_platforms()[0].get_devices()[:1])
@@ -229,7 +246,7 @@ def all_texts(of):
             yield from all_texts(each)
 
 
-TESTS = {"cluster": cluster, "commands": commands, "files": files, "graph": graph, "himeno": himeno, "limit": limit, "names": names, "ordinary": ordinary, "python": python}
+TESTS = {"cluster": cluster, "commands": commands, "files": files, "graph": graph, "himeno": himeno, "limit": limit, "names": names, "one_sided": one_sided, "ordinary": ordinary, "python": python}
 
 
 if __name__ == "__main__":

@@ -42,12 +42,15 @@ std::string reason_text(const plan& chosen) {
 std::string explain(const explained_transfer& what) {
     const auto& chosen = what.chosen;
     const double took = std::chrono::duration<double>(what.took).count();
-    auto line = what.source + " -> " + what.target + ", " + bytes_text(what.bytes) + ": " +
-                std::string(chosen.strategy) + ", block " + bytes_text(chosen.block_bytes) + ", depth " +
-                std::to_string(chosen.depth) + ", I/O threads " + std::to_string(chosen.io_threads) + ", " +
-                reason_text(chosen) + "; expected " +
-                (what.expected_seconds ? time_text(*what.expected_seconds) : "nothing") + ", took " + time_text(took);
-    if (took > 0) line += ", " + bandwidth_text(static_cast<double>(what.moved) / took);
+    auto line = what.source;
+    if (what.target != what.source) line += " -> " + what.target;
+    if (what.bytes != 0)
+        line += ", " + bytes_text(what.bytes) + ": " + std::string(chosen.strategy) + ", block " +
+                bytes_text(chosen.block_bytes) + ", depth " + std::to_string(chosen.depth) + ", I/O threads " +
+                std::to_string(chosen.io_threads) + ", " + reason_text(chosen) + "; expected " +
+                (what.expected_seconds ? time_text(*what.expected_seconds) : "nothing");
+    line += ", took " + time_text(took);
+    if (took > 0 && what.bytes != 0) line += ", " + bandwidth_text(static_cast<double>(what.moved) / took);
     if (what.error) line += "; failed after " + bytes_text(what.moved) + ": " + what.error.message;
     return line;
 }

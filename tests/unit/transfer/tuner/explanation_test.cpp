@@ -48,3 +48,13 @@ TEST(explanation, says_why_a_transfer_failed) {
     told.error = {status::io_error, 5, 0, "reading: Input/output error"};
     EXPECT_NE(explain(told).find("; failed after 1 MiB: reading: Input/output error"), std::string::npos);
 }
+
+TEST(explanation, says_of_what_moves_no_bytes_who_waited_for_what) {
+    auto told = example();
+    told.source = "the word at 64 B";
+    told.target = "signal";
+    told.bytes = told.moved = 0;
+    EXPECT_EQ(explain(told), "the word at 64 B -> signal, took 12.00 ms");
+    told.source = told.target = "a barrier";
+    EXPECT_EQ(explain(told), "a barrier, took 12.00 ms");
+}
