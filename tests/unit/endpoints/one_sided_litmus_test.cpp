@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 
@@ -84,6 +85,12 @@ class two_pes {
         return submit(pe, endpoints::make_word_wait(all[pe]->memory, {.offset = offset, .value = value}),
                       endpoints::make_empty_endpoint("wait"), 0);
     }
+    /// `before` gets what was in the word.
+    std::shared_ptr<command> atomic(int from, const endpoints::heap_atomic& what, std::uint64_t& before,
+                                    std::vector<std::shared_ptr<command>> after = {}) {
+        return submit(from, endpoints::make_atomic_source(all[from]->memory, what),
+                      endpoints::make_host_endpoint(reinterpret_cast<std::byte*>(&before)), 8, std::move(after));
+    }
     [[nodiscard]] std::uint64_t word(int pe, std::size_t offset) const {
         std::uint64_t value = 0;
         std::memcpy(&value, m_memory[static_cast<std::size_t>(pe)].heap.data() + offset, 8);
@@ -143,6 +150,7 @@ template <class Begin, class Check, class Over> void in_every_order(Begin begin,
         },
         60000);
     EXPECT_GT(runs, 100u);
+    EXPECT_LT(runs, 60000u) << "not every order";
 }
 
 using commands = std::vector<std::shared_ptr<command>>;
@@ -235,6 +243,52 @@ TEST(one_sided_litmus, a_barrier_shows_what_was_put_before_it) {
             }
         },
         [](two_pes&, const commands& works) { all_complete(works); });
+}
+
+TEST(one_sided_litmus, one_word_never_goes_back) {
+    std::uint64_t first = 0, second = 0, unused = 0;
+    in_every_order(
+        [&](two_pes& pes) {
+            first = second = 0;
+            const auto set = [&](std::uint64_t value) {
+                return endpoints::heap_atomic{
+                    .pe = 1, .offset = x, .what = endpoints::atomic_operation::set, .operand = value};
+            };
+            const endpoints::heap_atomic fetch{.pe = 1, .offset = x};
+            auto one = pes.atomic(0, set(1), unused);
+            auto seen = pes.atomic(1, fetch, first);
+            return commands{one, pes.atomic(0, set(2), unused, {one}), seen, pes.atomic(1, fetch, second, {seen})};
+        },
+        [&](two_pes&, const commands& works) {
+            if (works[3]->complete()) {
+                ASSERT_LE(first, second);
+            }
+        },
+        [](two_pes& pes, const commands& works) {
+            all_complete(works);
+            ASSERT_EQ(pes.word(1, x), 2u);
+        });
+}
+
+TEST(one_sided_litmus, counts_all_that_is_added) {
+    std::array<std::uint64_t, 4> before{};
+    in_every_order(
+        [&](two_pes& pes) {
+            const endpoints::heap_atomic add{
+                .pe = 1, .offset = x, .what = endpoints::atomic_operation::add, .operand = 1};
+            commands works;
+            for (std::size_t i = 0; i < before.size(); ++i)
+                works.push_back(pes.atomic(static_cast<int>(i % 2), add, before[i]));
+            return works;
+        },
+        [](two_pes& pes, const commands&) { ASSERT_LE(pes.word(1, x), 4u); },
+        [&](two_pes& pes, const commands& works) {
+            all_complete(works);
+            ASSERT_EQ(pes.word(1, x), 4u);
+            auto numbers = before;
+            std::sort(numbers.begin(), numbers.end());
+            for (std::size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(numbers[i], i) << "two have the same";
+        });
 }
 
 TEST(one_sided_litmus, a_put_that_fails_leaves_its_signal) {
