@@ -329,6 +329,27 @@ TEST(no_symmetric_heap, has_bytes_that_cannot_be_allocated) {
     }
 }
 
+TEST(no_symmetric_heap, that_links_reach_has_a_context_of_more_devices) {
+    cl_platform_id platform = nullptr;
+    ASSERT_EQ(clGetDeviceInfo(own().device(), CL_DEVICE_PLATFORM, sizeof(platform), &platform, nullptr), CL_SUCCESS);
+    std::vector<cl_device_id> devices(2);
+    cl_uint count = 0;
+    ASSERT_EQ(clGetDeviceIDs(platform, CL_DEVICE_TYPE_ALL, 2, devices.data(), &count), CL_SUCCESS);
+    if (count < 2) GTEST_SKIP() << "takes two devices of a platform";
+    cl_int code = CL_SUCCESS;
+    const context both(clCreateContext(nullptr, 2, devices.data(), nullptr, nullptr, &code));
+    ASSERT_EQ(code, CL_SUCCESS);
+    const auto init = [&] { return causeway_symmetric_init(both.get(), devices[0], MPI_COMM_WORLD, 4096); };
+    const char* const bridge = std::getenv("CAUSEWAY_BRIDGE"); // tests of links set it to "host"
+    if (bridge != nullptr && std::string(bridge) == "host") {
+        EXPECT_TRUE(
+            refused(init(), CL_INVALID_OPERATION, "needs a context of that device alone; this one has 2 devices"));
+        return;
+    }
+    EXPECT_EQ(init(), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS);
+}
+
 TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one) {
     const auto init = [](std::size_t size) {
         return causeway_symmetric_init(own().context(), own().device(), MPI_COMM_WORLD, size);

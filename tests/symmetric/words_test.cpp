@@ -123,22 +123,45 @@ TEST_F(symmetric_words, know_every_operation) {
                                   {CL_ATOMIC_OR, 0x03, 0, 0x33},
                                   {CL_ATOMIC_XOR, 0x11, 0, 0x22},
                                   {CL_ATOMIC_ADD, std::uint64_t(-0x23), 0, std::uint64_t(-1)}};
+    const queue on = make_queue(order::in_order);
+    enum class form { call, command, command_without_result };
     for (const std::size_t size : {std::size_t{4}, std::size_t{8}}) {
         const std::uint64_t mask = size == 4 ? 0xFFFFFFFFu : ~std::uint64_t{0};
         std::uint64_t last = 0;
         auto* const word = words + (size == 4 ? 0 : 1);
-        for (const auto& each : all_operations) {
-            std::uint64_t before = 77;
-            ASSERT_EQ(causeway_symmetric_atomic(each.what, size, word, each.operand, each.compared, me, &before),
-                      CL_SUCCESS)
-                << causeway_error_last_message();
-            EXPECT_EQ(before, last & mask) << "operation " << each.what << " of " << size << " bytes";
-            last = each.expected;
-            std::uint64_t now = 0;
-            ASSERT_EQ(causeway_symmetric_get(&now, word, size, me), CL_SUCCESS);
-            EXPECT_EQ(now, last & mask) << "operation " << each.what << " of " << size << " bytes";
+        for (const form by : {form::call, form::command, form::command_without_result}) {
+            for (const auto& each : all_operations) {
+                const auto what = "operation " + std::to_string(each.what) + " of " + std::to_string(size) +
+                                  " bytes, form " + std::to_string(static_cast<int>(by));
+                std::uint64_t before = 0;
+                if (by == form::call) {
+                    ASSERT_EQ(
+                        causeway_symmetric_atomic(each.what, size, word, each.operand, each.compared, next, &before),
+                        CL_SUCCESS)
+                        << causeway_error_last_message();
+                } else {
+                    const buffer result = own().make_buffer(24, 0xEE);
+                    ASSERT_EQ(clEnqueueSymmetricAtomic(
+                                  on.get(), CL_TRUE, each.what, size, word, each.operand, each.compared, next,
+                                  by == form::command ? result.get() : nullptr, 8, 0, nullptr, nullptr),
+                              CL_SUCCESS)
+                        << causeway_error_last_message();
+                    auto around = own().read(result.get(), 0, 24);
+                    std::memcpy(&before, around.data() + 8, size);
+                    if (by == form::command) std::fill_n(around.begin() + 8, size, static_cast<unsigned char>(0xEE));
+                    EXPECT_TRUE(same(around, bytes(24, 0xEE))) << what;
+                }
+                if (by != form::command_without_result) {
+                    EXPECT_EQ(before, last & mask) << what;
+                }
+                last = each.expected;
+                std::uint64_t now = 0;
+                ASSERT_EQ(causeway_symmetric_get(&now, word, size, next), CL_SUCCESS);
+                EXPECT_EQ(now, last & mask) << what;
+            }
         }
     }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
     EXPECT_EQ(causeway_symmetric_atomic(9, 8, words, 0, 0, me, nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_SET, 2, words, 0, 0, me, nullptr), CL_INVALID_VALUE);
     EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_SET, 4, words, 0, 0, all, nullptr), CL_INVALID_VALUE);
