@@ -157,7 +157,7 @@ bool engine::step() {
 }
 
 std::optional<std::chrono::nanoseconds> engine::pause() const {
-    if (!m_next_turn.empty() || !m_ready.empty()) return std::chrono::nanoseconds(0);
+    if (!m_next_turn.empty() || !m_ready.empty() || !m_unasked.empty()) return std::chrono::nanoseconds(0);
     const auto now = m_clock.now();
     const bool polling = !m_small_hot.all.empty() || !m_hot.all.empty() ||
                          std::any_of(m_sources.begin(), m_sources.end(), [](auto* source) { return source->busy(); });

@@ -165,6 +165,22 @@ TEST(recording, tells_what_a_transfer_waited_for) {
               (std::vector<std::pair<std::uint64_t, std::uint64_t>>{{second->number(), first->number()}}));
 }
 
+TEST(recording, leaves_no_transfer_unasked_when_the_thread_that_waits_for_it_leaves) {
+    recorded_bench on;
+    auto state = gate::state::open;
+    std::vector<std::unique_ptr<gate>> gates;
+    gates.push_back(std::make_unique<told_gate>(state));
+    const auto work = on.submit(nullptr, std::move(gates));
+    while (!work->is_told()) {
+        on.clock.advance(1ms);
+        if (!on.machine->step() && on.steps.count() > 0) on.steps.finish(0);
+    }
+    ASSERT_EQ(on.machine->active(), 1u); // the gate has not been asked
+    EXPECT_EQ(on.machine->pause(), 0ns);
+    on.settle();
+    EXPECT_EQ(on.machine->active(), 0u);
+}
+
 TEST(recording, tells_of_a_transfer_that_never_started) {
     recorded_bench on;
     auto state = gate::state::failed;
