@@ -83,7 +83,7 @@ foreach(version ${versions_with_a_device})
   add_test(NAME bt_mz.rank_fails.${version} COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_rank_fails.sh
     ${run_with} ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:bt_mz> $<TARGET_FILE:failing_calls> ${version})
   set_tests_properties(bt_mz.rank_fails.${version} PROPERTIES
-    LABELS example TIMEOUT 360 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT CAUSEWAY_TUNER=off)
+    LABELS example TIMEOUT 360 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT "CAUSEWAY_TUNER=off;CAUSEWAY_DRAIN=500")
 endforeach()
 if(TARGET causeway_cc)
   add_test(NAME bt_mz.platform COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_platform.sh ${run_with} $<TARGET_FILE:bt_mz>)

@@ -22,12 +22,21 @@ export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ways="wait barrier sum lock finalize putting"
 # Memory of one node stays with those who have mapped it: what they do with it needs no answer.
 [ -z "$4" ] || ways="$ways get put strided quiet atomic"
-failed=0
-for way in $ways; do
-    timeout -k 5 120 $2 $options -n 3 $wrapped $way >"$folder/output" 2>&1
+# LAUNCHER WAY
+check() {
+    timeout -k 5 120 $1 $options -n 3 $wrapped $2 >"$folder/output.$2" 2>&1
     status=$?
     # Its status is the launcher's own.
-    grep -q "PE 2 is gone" "$folder/output" && [ $status -ne 124 ] && ! grep -q "as if nothing" "$folder/output" ||
-        { echo "FAILED: $way: status $status"; cat "$folder/output"; failed=1; }
+    grep -q "PE 2 is gone" "$folder/output.$2" && [ $status -ne 124 ] && ! grep -q "as if nothing" "$folder/output.$2" && return
+    : >"$folder/failed"
+    { echo "FAILED: $2: status $status"; cat "$folder/output.$2"; } >&2
+}
+started=0
+for way in $ways; do
+    check $2 $way &
+    # Two at once: they wait for the launcher, most of the time.
+    started=$((started + 1))
+    [ $((started % 2)) -ne 0 ] || wait
 done
-exit $failed
+wait
+[ ! -e "$folder/failed" ]
