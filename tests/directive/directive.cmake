@@ -61,18 +61,18 @@ endforeach()
 # Random programs, on the device and as the host version: more by hand, `random_programs.py COMPILER --count 1000`.
 foreach(runtime ${runtimes})
   causeway_test(directive.random_programs.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 60)
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 40)
   causeway_test(directive.random_programs_as_gpu.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 30 --seed 1000)
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 20 --seed 1000)
   set_property(TEST directive.random_programs_as_gpu.${runtime} APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
   causeway_test(directive.random_reductions.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions some)
 endforeach()
 # The next ones, and reductions at every level: for `make test-all`.
 causeway_test(directive.more_random_programs.pocl LABEL directive RUNTIME pocl TIMEOUT 600
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 60 --seed 60)
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 80 --seed 40)
 causeway_test(directive.more_random_programs_as_gpu.pocl LABEL directive RUNTIME pocl TIMEOUT 600
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 30 --seed 1030)
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 40 --seed 1020)
 set_property(TEST directive.more_random_programs_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
 causeway_test(directive.all_reductions.pocl LABEL directive RUNTIME pocl TIMEOUT 1500
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions all)
