@@ -22,7 +22,7 @@ namespace directive {
 struct unit {
     clang::ASTContext& context;
     std::deque<pragma>& pragmas;
-    /// Variables at file scope that `declare` names, and in which clause.
+    /// Variables at file scope that a `declare` directive names, each with the name of its clause.
     std::map<const clang::VarDecl*, std::string> declared{};
 
     /// Functions that `routine` names or stands before.
@@ -100,7 +100,7 @@ const clang::VarDecl* global_variable(const unit& unit, const std::string& name)
 /// what is below that statement.
 void walk(const clang::Stmt* statement, const std::function<bool(const clang::Stmt*)>& act);
 
-/// True for `double **` and `double *[9]`: pointers to what holds no pointers itself.
+/// True for pointers to pointers and for arrays of pointers, such as `double **` and `double *[9]`, but no deeper ones.
 bool has_rows(clang::QualType type);
 
 /// True if the type is no array, pointer or structure.

@@ -9,7 +9,7 @@
  * delays and windows are those of synchronous data flow (Lee and Messerschmitt 1987); docs/graph.md is a tutorial.
  *
  * A node fires again and again. Each firing takes one token from each of its inputs and gives one to each of its
- * outputs; a token is a number of bytes. Both ends of an edge may have tokens of different sizes.
+ * outputs; a token is a number of bytes. Tokens at the two ends of an edge may differ in size.
  *
  * All sizes are in bytes. Functions return CL_SUCCESS or a negative code and then leave a sentence for
  * causeway_error_last_message(); a refused call changes nothing. One thread at a time may use a graph, except for

@@ -15,9 +15,9 @@
 #define CAUSEWAY_SIMD_FUNCTION static inline __attribute__((always_inline))
 #endif
 
-/* Runs a loop body for 0 <= i < n in steps of `width` lanes, which a compiler turns into vectors; the rest runs with
- * the same code and one test per lane, as masked lanes. `width` is a constant, best the lanes of a vector; `body` uses
- * `i` alone to tell iterations apart, writes nothing that another iteration reads, and jumps nowhere.
+/* Runs a loop body for 0 <= i < n in steps of `width` lanes, which a compiler turns into vectors. The rest is one more
+ * step with a test for each lane, which becomes a mask. `width` is a constant, best the lanes of a vector. `body` tells
+ * iterations apart by `i` alone, writes nothing that another iteration reads, and jumps nowhere.
  *
  *     CAUSEWAY_SHORT_LOOP(long, i, n, 16, c[i] = a[i] + b[i];)
  */
@@ -67,7 +67,7 @@ typedef int causeway_mat4_lanes __attribute__((vector_size(64)));
 
 /* ELEMENT: element `k` of each row, in the whole row. ROW: row `k`, in every row. COLUMN: column `k`, in every row. */
 #ifdef CAUSEWAY_SIMD_OPENCL
-/* Components, as a call of shuffle() may stay a call. */
+/* By components: compilers may leave shuffle() a call. */
 #define CAUSEWAY_MAT4_ELEMENT_0(m) (m).s000044448888cccc
 #define CAUSEWAY_MAT4_ELEMENT_1(m) (m).s111155559999dddd
 #define CAUSEWAY_MAT4_ELEMENT_2(m) (m).s22226666aaaaeeee

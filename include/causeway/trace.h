@@ -29,7 +29,7 @@ CAUSEWAY_EXPORT int causeway_trace_call(const char* kind, const char* name, unsi
                                         unsigned long long end, unsigned long long bytes);
 
 /*
- * Adds to the timeline `file` what killed ranks have recorded; ranks that end by themselves have done so. Returns the
+ * Adds to the timeline `file` what killed ranks have recorded; those that ended by themselves added theirs. Returns the
  * number of killed ranks, or -1 (see causeway_error_last_message).
  */
 CAUSEWAY_EXPORT int causeway_trace_collect(const char* file);

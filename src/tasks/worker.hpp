@@ -45,10 +45,10 @@ class alignas(64) worker {
     /// The next task to run, or null: own deque, own group's inboxes, its other members, then other groups as the
     /// policy orders them.
     [[nodiscard]] task* find();
-    /// The next task to run on top of a wait for `group`, which needs it; null if there is none at hand.
+    /// A task that `group` needs, to run on the stack of a wait for that group; null if none is at hand.
     [[nodiscard]] task* find_needed(const task_group& group);
-    /// Runs a task. The calling thread may be another worker when it returns: while the task waited, others worked
-    /// here.
+    /// Runs a task. The calling thread may have another slot when it returns: while the task waited, another thread
+    /// may have taken this one.
     void run(task* which);
     /// Polls for work with growing pauses. Null if there is none, or the pool stops, or a thread wants a slot.
     [[nodiscard]] task* look();
@@ -94,7 +94,7 @@ class alignas(64) worker {
     deque<task> m_queue;
     unsigned m_next_victim = 0;
     bool m_saw_spared = false; ///< the last search left tasks to others
-    /// A group with spared tasks that has taken none since `since`; `since` is the epoch if there is none.
+    /// The group that this worker spares, and which took no task since `since`, the epoch if there is none.
     struct {
         time_point since{};
         unsigned group = 0;
@@ -118,8 +118,8 @@ extern constinit thread_local thread_state t_state __attribute__((tls_model("ini
 extern constinit thread_local std::uintptr_t t_stack_begin __attribute__((tls_model("initial-exec")));
 
 /// The group of the running task if `object` is in that task's part of the stack, so that the task cannot end before
-/// it; else null. A task may run on a stack of its own (a coroutine): memory between that and the thread's is on
-/// neither.
+/// it; else null. A task may run on a stack of its own, as a coroutine does; memory between that stack and the thread's
+/// is part of neither.
 inline task_group* group_of_stack(const void* object) {
     const auto at = reinterpret_cast<std::uintptr_t>(object);
     return t_state.group && at > reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) && at >= t_stack_begin &&

@@ -150,7 +150,7 @@ extern struct causeway_shmem_no_such_type* causeway_shmem_no_such_type;
 #define CAUSEWAY_SHMEM_CTX_ATOMIC_FETCH_XOR_NBI(NAME, TYPE) TYPE *: shmem_ctx_##NAME##_atomic_fetch_xor_nbi,
 #define shmem_atomic_fetch_xor_nbi(...) CAUSEWAY_SHMEM_WITH_CONTEXT(CAUSEWAY_SHMEM_BITWISE_OWN_TYPES, CAUSEWAY_SHMEM_ATOMIC_FETCH_XOR_NBI, CAUSEWAY_SHMEM_CTX_ATOMIC_FETCH_XOR_NBI, __VA_ARGS__)
 
-/* Version 1.3 had volatile words. */
+/* Programs for OpenSHMEM 1.3 wait for volatile words. */
 #define CAUSEWAY_SHMEM_ONLY_WAIT_UNTIL(NAME, TYPE) TYPE *: shmem_##NAME##_wait_until, volatile TYPE *: shmem_##NAME##_wait_until,
 #define shmem_wait_until(...) CAUSEWAY_SHMEM_BY_FIRST(CAUSEWAY_SHMEM_WAIT_OWN_TYPES, CAUSEWAY_SHMEM_ONLY_WAIT_UNTIL, __VA_ARGS__)
 

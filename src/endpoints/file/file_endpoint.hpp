@@ -23,7 +23,7 @@ struct file_services {
 };
 
 /// Duplicates `fd`. Throws transfer_error(invalid_value) if it is closed, cannot seek, does not allow `mode`, or
-/// the range is not in a file's range of offsets.
+/// if `offset` is negative or the bytes end beyond the largest offset.
 [[nodiscard]] std::unique_ptr<transfer::endpoint>
 make_descriptor_endpoint(file_services services, int fd, std::int64_t offset, std::size_t bytes, access mode);
 
