@@ -232,19 +232,27 @@ heap_window heap_link::introduction() const {
 }
 
 void heap_link::connect(const std::vector<heap_window>& all, const std::vector<bool>& is_near) {
-    const auto shared = m_process.answer_of([own = m_own] { return std::make_shared<descriptor>(own->shared()); });
+    const auto shared = m_process.answer_of([&windows = m_process.windows(), own = m_own] {
+        try {
+            return std::make_shared<descriptor>(own->shared());
+        } catch (const std::exception& error) {
+            windows.tell(std::string("the others reach the own symmetric heap by messages: ") + error.what());
+            return std::make_shared<descriptor>();
+        }
+    });
+    const int enclosed = shared ? (*shared)->get() : -1; // without one, the others wait for it no longer
     std::vector<int> unsent, awaited;
     for (std::size_t pe = 0; pe < all.size(); ++pe) {
         if (static_cast<int>(pe) == m_own_pe || !is_near[pe] || all[pe].bytes == 0) continue;
         m_post->know(static_cast<int>(pe), all[pe].post);
-        if (shared) unsent.push_back(static_cast<int>(pe));
+        unsent.push_back(static_cast<int>(pe));
         awaited.push_back(static_cast<int>(pe));
     }
     const auto give_up_at = std::chrono::steady_clock::now() + longest_wait;
     const auto own_key = m_own->key();
     while (!unsent.empty() || !awaited.empty()) {
         std::erase_if(unsent, [&](int pe) {
-            return m_post->send(pe, std::as_bytes(std::span(&own_key, 1)), (*shared)->get()) !=
+            return m_post->send(pe, std::as_bytes(std::span(&own_key, 1)), enclosed) !=
                    comm::node_post::delivery::later;
         });
         while (auto note = m_post->take()) {

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <exception>
 #include <future>
 #include <system_error>
 #include <thread>
@@ -142,10 +143,16 @@ bool runtime::call_and_wait(std::function<void()> action) {
     auto done = std::make_shared<std::promise<void>>();
     auto told = done->get_future();
     m_engine.call([done, action = std::move(action)] {
-        action();
-        done->set_value();
+        try {
+            action();
+            done->set_value();
+        } catch (...) { // of who asked
+            done->set_exception(std::current_exception());
+        }
     });
-    return told.wait_for(longest_call) == std::future_status::ready;
+    if (told.wait_for(longest_call) != std::future_status::ready) return false;
+    told.get();
+    return true;
 }
 
 void runtime::require_running() const {

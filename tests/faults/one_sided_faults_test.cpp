@@ -6,6 +6,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <array>
 #include <thread>
 
 using namespace faults;
@@ -119,6 +121,108 @@ class one_sided_scenario final : public scenario {
     std::uint64_t m_run = 0;
 };
 
+/// Every collective, a put of strided elements and a change of a word, of one PE: where one call of several PEs is
+/// refused, they are out of step.
+class collectives_scenario final : public scenario {
+  public:
+    explicit collectives_scenario(cl_device_id device) : m_scene(device), m_sent(m_scene, bytes_of(count)) {
+        if (causeway_symmetric_init(m_scene.context(), device, MPI_COMM_SELF, std::size_t{1} << 20) != CL_SUCCESS)
+            throw std::runtime_error(causeway_error_last_message());
+        for (auto& each : m_heap) each = static_cast<cl_uint*>(causeway_symmetric_calloc(count, sizeof(cl_uint)));
+        // A heap keeps the program of a reduction, and its queue.
+        EXPECT_EQ(clEnqueueSymmetricReduce(m_scene.queue(), CL_TRUE, m_heap[summed], m_heap[source], count,
+                                           CL_ELEMENT_UINT, CL_REDUCE_SUM, 0, nullptr, nullptr),
+                  CL_SUCCESS);
+    }
+    collectives_scenario(const collectives_scenario&) = delete;
+    collectives_scenario& operator=(const collectives_scenario&) = delete;
+    ~collectives_scenario() override { EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS); }
+
+    void reset() override {
+        ++m_run;
+        m_source = support::pattern(bytes_of(count), m_run);
+        m_sent.fill(m_source);
+        EXPECT_EQ(causeway_symmetric_put(m_heap[source], m_source.data(), m_source.size(), 0), CL_SUCCESS);
+        const bytes zeros(bytes_of(count), 0);
+        for (auto target : {summed, spread, collected, exchanged, strided, word})
+            EXPECT_EQ(causeway_symmetric_put(m_heap[target], zeros.data(), zeros.size(), 0), CL_SUCCESS);
+    }
+
+    std::vector<started> start() override {
+        auto* const on = m_scene.queue();
+        std::vector<started> all;
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricReduce(on, CL_FALSE, m_heap[summed], m_heap[source], count, CL_ELEMENT_UINT,
+                                            CL_REDUCE_SUM, 0, nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricBroadcast(on, CL_FALSE, m_heap[spread], m_heap[source], bytes_of(count), 0, 0,
+                                               nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricCollect(on, CL_FALSE, m_heap[collected], m_heap[source], bytes_of(count), 0,
+                                             nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricAllToAll(on, CL_FALSE, m_heap[exchanged], m_heap[source], bytes_of(count), 0,
+                                              nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueuePutStrided(on, m_sent.buffer(), CL_FALSE, m_sent.offset(), 4, m_heap[strided], 8, 4,
+                                       count / 2, 0, 0, nullptr, event);
+        }));
+        all.push_back(start_one([&](cl_event* event) {
+            return clEnqueueSymmetricAtomic(on, CL_FALSE, CL_ATOMIC_SET, 8, m_heap[word], m_run, 0, 0, nullptr, 0, 0,
+                                            nullptr, event);
+        }));
+        all.push_back(
+            start_one([&](cl_event* event) { return clEnqueueSymmetricBarrier(on, CL_FALSE, 0, nullptr, event); }));
+        return all;
+    }
+
+    void check(const std::vector<ending>& endings, const fault_point* failed) override {
+        m_sent.expect(m_source, m_source.size(), true, failed);
+        for (auto target : {summed, spread, collected, exchanged})
+            if (endings[target].succeeded()) {
+                EXPECT_TRUE(support::same_bytes(m_source, seen(target)));
+            }
+        bytes spaced(bytes_of(count), 0);
+        for (std::size_t i = 0; i < count / 2; ++i)
+            std::copy_n(m_source.begin() + static_cast<std::ptrdiff_t>(4 * i), 4,
+                        spaced.begin() + static_cast<std::ptrdiff_t>(8 * i));
+        if (endings[strided].succeeded()) {
+            EXPECT_TRUE(support::same_bytes(spaced, seen(strided)));
+        }
+        std::uint64_t value = 0;
+        EXPECT_EQ(causeway_symmetric_get(&value, m_heap[word], 8, 0), CL_SUCCESS);
+        if (endings[word].succeeded()) {
+            EXPECT_EQ(value, m_run);
+        }
+    }
+
+    void touch() override { m_sent.touch(); }
+    std::vector<cl_context> contexts() const override { return {m_scene.context()}; }
+    std::vector<cl_command_queue> queues() const override { return {m_scene.queue()}; }
+    bool has_messages() const override { return true; }
+
+  private:
+    static constexpr std::size_t count = 5000;
+    /// Targets by the numbers of their commands.
+    enum : std::size_t { summed, spread, collected, exchanged, strided, word, source, ranges };
+    [[nodiscard]] static constexpr std::size_t bytes_of(std::size_t elements) { return elements * sizeof(cl_uint); }
+    [[nodiscard]] bytes seen(std::size_t which) const {
+        bytes read(bytes_of(count));
+        EXPECT_EQ(causeway_symmetric_get(read.data(), m_heap[which], read.size(), 0), CL_SUCCESS);
+        return read;
+    }
+
+    device_scene m_scene;
+    framed_range m_sent;
+    std::array<cl_uint*, ranges> m_heap{};
+    bytes m_source;
+    std::uint64_t m_run = 0;
+};
+
 class pes final : public team {
   public:
     explicit pes(int leader) : m_leader(leader) { MPI_Comm_rank(MPI_COMM_WORLD, &m_rank); }
@@ -153,3 +257,50 @@ INSTANTIATE_TEST_SUITE_P(devices, one_sided_faults, testing::ValuesIn(one_device
 TEST_P(one_sided_faults, of_small_puts) { fail_calls(small); }
 
 TEST_P(one_sided_faults, of_large_puts) { fail_calls(large); }
+
+TEST_P(one_sided_faults, of_collectives_and_boxes) {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks > 1) GTEST_SKIP() << "one PE, as of one rank";
+    const support::option_scope keep("keep", "0");
+    collectives_scenario run(GetParam().device);
+    fail_every_call(run);
+}
+
+/// A heap begins on all PEs or on none, and nothing of a refused one is in the way of the next.
+TEST_P(one_sided_faults, of_the_begin_of_a_heap) {
+    const support::option_scope keep("keep", "0");
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    pes together(0);
+    const device_scene scene(GetParam().device);
+    const auto begin = [&](fault_point* failing, unsigned nth) {
+        arm(together.leads() ? failing : nullptr, nth, 1);
+        const cl_int begun = causeway_symmetric_init(scene.context(), GetParam().device, MPI_COMM_WORLD, 4096);
+        const std::string why = causeway_error_last_message();
+        const bool hit = together.any(disarm());
+        const bool any_begun = together.any(begun == CL_SUCCESS), any_refused = together.any(begun != CL_SUCCESS);
+        EXPECT_NE(any_begun, any_refused) << "code " << begun << ": " << why;
+        if (begun == CL_SUCCESS) {
+            EXPECT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+            EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS);
+        } else {
+            EXPECT_NE(why, "");
+            EXPECT_EQ(causeway_symmetric_pe(), -1);
+        }
+        return hit;
+    };
+    EXPECT_FALSE(begin(nullptr, 0));
+    for (auto* const each : all_points()) {
+        // Ranks that cannot speak to one another cannot tell one another so. One that does not find another's memory
+        // takes it for one of another node, and looks for it there for 10 s.
+        if (ranks > 1 && each->from != layer::opencl) continue;
+        for (unsigned nth = 0; nth < 30; ++nth) {
+            const auto step = "call " + std::to_string(nth) + " of " + each->name + " fails";
+            SCOPED_TRACE(step);
+            enter_step(step);
+            if (!begin(each, nth)) break;
+            EXPECT_FALSE(begin(nullptr, 0));
+        }
+    }
+}
