@@ -294,13 +294,15 @@ TEST(recorded_runs, with_sizes_that_no_memory_has_are_refused) {
     std::remove(path.c_str());
 }
 
-TEST(simulator, regret_is_never_negative) {
+TEST(simulator, regret_is_never_negative_and_finds_what_stealing_loses) {
     for (const auto* policy : {"work-stealing", "locality"}) {
         const causeway_simulation asked{.program = "map", .policy = policy, .regret = 1};
         causeway_simulation_result result;
         ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
         EXPECT_GT(result.best_seconds, 0);
         EXPECT_LE(result.best_seconds, result.seconds);
+        // Stealing takes vectors away from their nodes.
+        EXPECT_EQ(result.best_seconds < 0.9 * result.seconds, std::string(policy) == "work-stealing") << result.best;
     }
 }
 
