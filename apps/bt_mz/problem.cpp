@@ -165,40 +165,55 @@ std::vector<int> zone_lengths(int points, int count, double ratio) {
     return lengths;
 }
 
-/// Infinite if a rank has nothing.
-double largest_load(const std::vector<zone>& zones, const std::vector<int>& owners, int ranks) {
-    std::vector<double> loads(std::size_t(ranks), 0.0);
-    for (std::size_t z = 0; z < zones.size(); ++z) loads[std::size_t(owners[z])] += zones[z].points();
-    const auto [least, most] = std::ranges::minmax(loads);
+/// The longest time of a rank; infinite if one has nothing.
+double longest_time(const std::vector<zone>& zones, const std::vector<int>& owners, std::span<const double> speeds) {
+    std::vector<double> times(speeds.size(), 0.0);
+    for (std::size_t z = 0; z < zones.size(); ++z) {
+        const auto owner = std::size_t(owners[z]);
+        times[owner] += zones[z].load() / speeds[owner];
+    }
+    const auto [least, most] = std::ranges::minmax(times);
     return least > 0 ? most : std::numeric_limits<double>::infinity();
 }
 
 /// Rows of zones to and fro, cut into runs: neighbours stay together, but runs are as even as the zones at their ends.
-std::vector<int> deal_runs(const std::vector<zone>& zones, int x_zones, int ranks) {
+std::vector<int> deal_runs(const std::vector<zone>& zones, int x_zones, std::span<const double> speeds) {
     std::vector<int> owners(zones.size());
     const double all = std::accumulate(zones.begin(), zones.end(), 0.0,
-                                       [](double sum, const zone& each) { return sum + each.points(); });
-    double before = 0;
+                                       [](double sum, const zone& each) { return sum + each.load(); });
+    const double together = std::accumulate(speeds.begin(), speeds.end(), 0.0);
+    double before = 0, end = all * speeds[0] / together; // of the rank's run
+    std::size_t rank = 0;
     for (std::size_t step = 0; step < zones.size(); ++step) {
         const std::size_t row = step / std::size_t(x_zones), column = step % std::size_t(x_zones);
         const std::size_t z = row * std::size_t(x_zones) + (row % 2 ? std::size_t(x_zones) - 1 - column : column);
-        owners[z] = std::min(ranks - 1, int((before + zones[z].points() / 2.0) / all * ranks));
-        before += zones[z].points();
+        while (before + zones[z].load() / 2.0 >= end && rank + 1 < speeds.size())
+            end += all * speeds[++rank] / together;
+        owners[z] = int(rank);
+        before += zones[z].load();
     }
     return owners;
 }
 
-/// The largest zone that is left to the rank that has least.
-std::vector<int> deal_largest_first(const std::vector<zone>& zones, int ranks) {
+/// The largest zone that is left to the rank that would end first with it; the last ones to ranks that have none.
+std::vector<int> deal_largest_first(const std::vector<zone>& zones, std::span<const double> speeds) {
     std::vector<int> owners(zones.size());
     std::vector<std::size_t> by_size(zones.size());
     std::iota(by_size.begin(), by_size.end(), std::size_t{0});
-    std::ranges::stable_sort(by_size, [&](auto a, auto b) { return zones[a].points() > zones[b].points(); });
-    std::vector<double> loads(std::size_t(ranks), 0.0);
+    std::ranges::stable_sort(by_size, [&](auto a, auto b) { return zones[a].load() > zones[b].load(); });
+    std::vector<double> loads(speeds.size(), 0.0);
+    std::size_t left = zones.size();
     for (const auto z : by_size) {
-        const auto least = std::ranges::min_element(loads);
-        *least += zones[z].points();
-        owners[z] = int(least - loads.begin());
+        const bool only_empty = left-- <= std::size_t(std::ranges::count(loads, 0.0));
+        const auto end = [&](std::size_t rank) {
+            return only_empty && loads[rank] > 0 ? std::numeric_limits<double>::infinity()
+                                                 : (loads[rank] + zones[z].load()) / speeds[rank];
+        };
+        std::size_t first = 0;
+        for (std::size_t rank = 1; rank < speeds.size(); ++rank)
+            if (end(rank) < end(first)) first = rank;
+        loads[first] += zones[z].load();
+        owners[z] = int(first);
     }
     return owners;
 }
@@ -272,8 +287,8 @@ const problem_class& class_of(char name, bool one_zone) {
     throw std::invalid_argument(std::string("no class ") + name + ": S, W, A, B, C, and D of many zones");
 }
 
-mesh::mesh(const problem_class& of, int ranks) : m_kind(&of), m_ranks(ranks) {
-    if (ranks > of.x_zones * of.y_zones)
+mesh::mesh(const problem_class& of, std::span<const double> speeds) : m_kind(&of), m_ranks(int(speeds.size())) {
+    if (m_ranks > of.x_zones * of.y_zones)
         throw std::invalid_argument(std::string("more ranks than zones: class ") + of.name + " has " +
                                     std::to_string(of.x_zones * of.y_zones));
     const auto x = zone_lengths(of.x_points, of.x_zones, of.ratio), y = zone_lengths(of.y_points, of.y_zones, of.ratio);
@@ -289,9 +304,9 @@ mesh::mesh(const problem_class& of, int ranks) : m_kind(&of), m_ranks(ranks) {
                                0,
                                {at(i - 1, j), at(i + 1, j), at(i, j - 1), at(i, j + 1)}});
         }
-    const auto runs = deal_runs(m_zones, of.x_zones, ranks), even = deal_largest_first(m_zones, ranks);
-    const bool together = largest_load(m_zones, runs, ranks) <= 1.05 * largest_load(m_zones, even, ranks);
-    std::vector<std::size_t> used(std::size_t(ranks), 0);
+    const auto runs = deal_runs(m_zones, of.x_zones, speeds), even = deal_largest_first(m_zones, speeds);
+    const bool together = longest_time(m_zones, runs, speeds) <= 1.05 * longest_time(m_zones, even, speeds);
+    std::vector<std::size_t> used(speeds.size(), 0);
     for (std::size_t z = 0; z < m_zones.size(); ++z) {
         auto& each = m_zones[z];
         each.owner = together ? runs[z] : even[z];
@@ -315,13 +330,19 @@ std::size_t mesh::points_of(int rank) const {
     return sum;
 }
 
+double mesh::load_of(int rank) const {
+    double sum = 0;
+    for (const int z : zones_of(rank)) sum += m_zones[std::size_t(z)].load();
+    return sum;
+}
+
 double mesh::imbalance() const {
-    std::size_t most = 0, all = 0;
+    double most = 0, all = 0;
     for (int rank = 0; rank < m_ranks; ++rank) {
-        most = std::max(most, points_of(rank));
-        all += points_of(rank);
+        most = std::max(most, load_of(rank));
+        all += load_of(rank);
     }
-    return double(most) * m_ranks / double(all);
+    return most * m_ranks / all;
 }
 
 exchange_plan plan_exchange(const mesh& mesh, int rank, order order) {

@@ -37,20 +37,26 @@ struct zone {
     std::array<int, sides> neighbours;
 
     [[nodiscard]] int points() const { return nx * ny * nz; }
+    /// A step's load: the inner points. Small zones have fewer of them among their points.
+    [[nodiscard]] int load() const { return (nx - 2) * (ny - 2) * (nz - 2); }
 };
 
 /// The zones of a class, dealt to ranks such that loads are nearly equal and neighbours often have one owner.
 class mesh {
   public:
-    /// Throws std::invalid_argument if there are more ranks than zones.
-    mesh(const problem_class& of, int ranks);
+    /// Each rank's load is in proportion to its speed, in any unit. Throws std::invalid_argument if there are more
+    /// ranks than zones.
+    mesh(const problem_class& of, std::span<const double> speeds);
+    /// Ranks of equal speed.
+    mesh(const problem_class& of, int ranks) : mesh(of, std::vector<double>(std::size_t(ranks), 1.0)) {}
 
     [[nodiscard]] const problem_class& kind() const { return *m_kind; }
     [[nodiscard]] int ranks() const { return m_ranks; }
     [[nodiscard]] const std::vector<zone>& zones() const { return m_zones; }
     [[nodiscard]] std::vector<int> zones_of(int rank) const;
     [[nodiscard]] std::size_t points_of(int rank) const;
-    /// The largest number of points of a rank over the mean of all ranks.
+    [[nodiscard]] double load_of(int rank) const;
+    /// The largest load of a rank over the mean of all ranks.
     [[nodiscard]] double imbalance() const;
     /// Steps for each unit of length, along each direction.
     [[nodiscard]] const std::array<double, 3>& per_step() const { return m_per_step; }
