@@ -17,6 +17,7 @@
 #include <chrono>
 #include <cstdio>
 #include <exception>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -40,6 +41,7 @@ constexpr const char*
             "                      (default: staged,messages,one_sided)\n"
             "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
             "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
+            "  --deal-again N      deal the zones by the ranks' times, measured up to N times (default 0: by points)\n"
             "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
             "  --move-fields       the fields go to the device and back for each kernel\n"
             "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
@@ -48,7 +50,7 @@ constexpr const char*
 struct options {
     char kind = 'S';
     std::vector<std::string> versions = {"staged", "messages", "one_sided"};
-    int steps = 0, rounds = 1;
+    int steps = 0, rounds = 1, deals = 0;
     std::optional<kernels> code;
     residency fields = residency::stays;
     std::string platform;
@@ -77,6 +79,7 @@ void check_versions(const options& options) {
         if (options.fields == residency::moves) refuse("--move-fields", name, "whose fields stay where they are");
     }
     if (options.versions != std::vector<std::string>{"host"}) return;
+    if (options.deals > 0) refuse("--deal-again", "host", "whose steps are not measured");
     if (!options.platform.empty()) refuse("--platform", "host", "which has no device");
     if (options.device) refuse("--device", "host", "which has no device");
 }
@@ -86,6 +89,7 @@ options parse(int argc, char** argv) {
                             {"versions", required_argument, nullptr, 'v'},
                             {"steps", required_argument, nullptr, 's'},
                             {"rounds", required_argument, nullptr, 'r'},
+                            {"deal-again", required_argument, nullptr, 'a'},
                             {"kernels", required_argument, nullptr, 'k'},
                             {"move-fields", no_argument, nullptr, 'm'},
                             {"platform", required_argument, nullptr, 'p'},
@@ -113,6 +117,7 @@ options parse(int argc, char** argv) {
         }
         case 's': parsed.steps = apps::number<int>(optarg, 1); break;
         case 'r': parsed.rounds = apps::number<int>(optarg, 1); break;
+        case 'a': parsed.deals = apps::number<int>(optarg, 0); break;
         case 'k': parsed.code = kernels_named(optarg); break;
         case 'm': parsed.fields = residency::moves; break;
         case 'p': parsed.platform = optarg; break;
@@ -201,7 +206,7 @@ shares shares_of(const contender& of, int ranks) {
 
 /// What a run needs, in the order in which it is made.
 struct setting {
-    const mesh& zones;
+    mesh zones;
     int rank;
     cl_device_id device = nullptr;
     std::unique_ptr<solver> on_device{};
@@ -233,12 +238,59 @@ apps::context choose_device(setting& made, const options& options, [[maybe_unuse
     return apps::create_context(wanted);
 }
 
+bool asked(const options& options, const char* version) { return std::ranges::count(options.versions, version) > 0; }
+
+void make_solver(setting& made, const options& options, mesh zones) {
+    made.on_device.reset(); // it refers to the mesh
+    made.zones = std::move(zones);
+    auto context = choose_device(made, options, asked(options, "directives"));
+    made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device,
+                                              options.code.value_or(kernels::fused), options.fields);
+}
+
+/// Of each rank: seconds of a step without an exchange, the least of three blocks. Collective.
+std::vector<double> seconds_of_ranks(setting& made) {
+    constexpr int steps = 8;
+    double least = std::numeric_limits<double>::infinity();
+    for (int block = 0; block < 4; ++block) {
+        MPI_Barrier(MPI_COMM_WORLD);
+        const auto begin = std::chrono::steady_clock::now();
+        for (int step = 0; step < steps; ++step) made.on_device->enqueue_solve_alone();
+        apps::check(clFinish(made.on_device->queue()), "clFinish");
+        const std::chrono::duration<double> elapsed = std::chrono::steady_clock::now() - begin;
+        if (block > 0) least = std::min(least, elapsed.count() / steps); // the first one warms up
+    }
+    std::vector<double> all(std::size_t(made.zones.ranks()));
+    MPI_Allgather(&least, 1, MPI_DOUBLE, all.data(), 1, MPI_DOUBLE, MPI_COMM_WORLD);
+    return all;
+}
+
+/// Deals zones in proportion to the loads that the ranks solved per second: a point of a short line may take another
+/// time than one of a long line, and a device another than its neighbour. Keeps the deal whose slowest rank was
+/// fastest.
+void deal_by_time(setting& made, const options& options) {
+    std::vector<double> speeds(std::size_t(made.zones.ranks()), 1.0), best;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int deals = 0;; ++deals) {
+        const auto seconds = seconds_of_ranks(made);
+        const double longest = std::ranges::max(seconds);
+        if (longest < shortest) {
+            shortest = longest;
+            best = speeds;
+        }
+        if (deals == options.deals) break;
+        for (std::size_t rank = 0; rank < speeds.size(); ++rank)
+            speeds[rank] = made.zones.load_of(int(rank)) / seconds[rank];
+        make_solver(made, options, mesh(made.zones.kind(), speeds));
+    }
+    if (best != speeds) make_solver(made, options, mesh(made.zones.kind(), best));
+}
+
 void set_up(setting& made, const options& options) {
-    const auto asked = [&](const char* name) { return std::ranges::count(options.versions, name) > 0; };
+    const auto asked = [&](const char* name) { return ::asked(options, name); };
     if (options.versions != std::vector<std::string>{"host"}) {
-        auto context = choose_device(made, options, asked("directives"));
-        made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device,
-                                                  options.code.value_or(kernels::fused), options.fields);
+        make_solver(made, options, made.zones);
+        if (options.deals > 0) deal_by_time(made, options);
         const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
         const auto& plan = made.on_device->plan();
         if (commands || shmem)
@@ -302,10 +354,9 @@ bool benchmark(const options& options) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     const auto& kind = class_of(options.kind, options.one_zone);
-    const mesh zones(kind, ranks);
     const int steps = options.steps > 0 ? options.steps : kind.steps;
 
-    setting made{zones, rank}; // outlives a failure: its end would wait for ranks that wait for this one
+    setting made{mesh(kind, ranks), rank}; // outlives a failure: its end would wait for ranks that wait for this one
     try {
         set_up(made, options);
         measure(made, steps, options.rounds);
@@ -328,7 +379,7 @@ bool benchmark(const options& options) {
                     "%-11s %10s %12s %10s %8s %13s %10s %11s\n",
                     kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
                     std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
-                    ranks == 1 ? "" : "s", zones.imbalance(), zones_of_ranks(zones).c_str(),
+                    ranks == 1 ? "" : "s", made.zones.imbalance(), zones_of_ranks(made.zones).c_str(),
                     made.device ? apps::device_name(made.device).c_str() : "host", "version", "seconds", "ms a step",
                     "exchange", "uneven", "processor ms", "without", "difference");
     for (const contender& each : contenders) {

@@ -57,7 +57,7 @@ set_tests_properties(bt_mz.no_versions PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz
 causeway_test(bt_mz.twice LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class S --versions messages,host,messages)
 set_tests_properties(bt_mz.twice PROPERTIES PASS_REGULAR_EXPRESSION "bt_mz: messages is named twice")
 foreach(refused IN ITEMS "--kernels;split;directives" "--move-fields;directives" "--kernels;fused;host" "--move-fields;host"
-                         "--platform;PoCL;host" "--device;0;host")
+                         "--platform;PoCL;host" "--device;0;host" "--deal-again;1;host")
   list(POP_BACK refused version)
   if(version STREQUAL directives AND NOT TARGET causeway_cc)
     continue()
@@ -73,6 +73,11 @@ foreach(ranks 3 7)
   causeway_test(bt_mz.${ranks}_ranks LABEL example RUNTIME pocl RANKS ${ranks}
     COMMAND $<TARGET_FILE:bt_mz> --class W --steps 3 --versions ${bt_mz_versions})
 endforeach()
+# However the measured speeds deal the zones, the results are the same; with few zones each rank has to keep one.
+causeway_test(bt_mz.dealt_again LABEL example RUNTIME pocl RANKS 3
+  COMMAND $<TARGET_FILE:bt_mz> --class W --steps 3 --deal-again 2 --versions ${bt_mz_versions})
+causeway_test(bt_mz.dealt_again_to_few LABEL example RUNTIME pocl RANKS 4
+  COMMAND $<TARGET_FILE:bt_mz> --class S --deal-again 2 --versions staged,one_sided)
 causeway_test(bt_mz.pocl.3_ranks LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:bt_mz> --class S --versions ${bt_mz_versions})
 add_library(failing_calls MODULE ${CMAKE_CURRENT_LIST_DIR}/failing_calls.c)
