@@ -213,6 +213,56 @@ TEST(study_verdicts, take_the_best_of_several_by_what_confirms_it) {
     EXPECT_EQ(paper::best_as_confirmed({}), 0);
 }
 
+paper::row point(const char* figure, const char* series, const char* x, double value) {
+    return {figure, "one", series, x, 1 / value, value, {value, value}};
+}
+
+/// The verdict that speaks of `word` in its finding.
+paper::verdict verdict_on(const std::string& word, const paper::rows& all) {
+    for (const auto& each : paper::verdicts("one", true, all))
+        if (each.finding.find(word) != std::string::npos) return each;
+    return {};
+}
+
+TEST(study_verdicts, tell_that_larger_groups_help_where_null_is_the_best) {
+    const auto with = [](double one, double hundred) {
+        return verdict_on("groups", {point("14", "Square", "NULL", 1), point("14", "Square", "1", one),
+                                     point("14", "Square", "100", hundred)})
+            .word;
+    };
+    EXPECT_EQ(with(0.5, 1.2), "holds");
+    EXPECT_EQ(with(0.5, 0.9), "holds in part");
+    EXPECT_EQ(with(0.98, 0.97), "holds no more");
+}
+
+TEST(study_verdicts, ask_parboils_kernels_whether_more_work_helps) {
+    const auto with = [](double square, double cp) {
+        return verdict_on("work per item", {point("8", "Square", "1", 1), point("8", "Square", "10", square),
+                                            point("11", "CP", "1", 1), point("11", "CP", "4", cp)})
+            .word;
+    };
+    EXPECT_EQ(with(1.3, 1.3), "holds");
+    EXPECT_EQ(with(1.3, 0.6), "holds in part");
+    EXPECT_EQ(with(0.9, 0.6), "holds no more");
+}
+
+TEST(study_verdicts, compare_each_kernel_with_openmp) {
+    // The median of these is 1, and none is near it but one.
+    const auto vectors = verdict_on("OpenMP", {point("28", "Square", "OpenCL", 0.4), point("28", "CP", "OpenCL", 1),
+                                               point("28", "Reduction", "OpenCL", 6)});
+    EXPECT_EQ(vectors.word, "holds in part");
+    EXPECT_THAT(vectors.figure, testing::HasSubstr("0.40 to 6.00 x of OpenMP, 2 of 3 kernels differ"));
+}
+
+TEST(study_verdicts, judge_affinity_where_data_fits_into_caches) {
+    const auto all = verdict_on("affinity",
+                                {point("table 7", "10", "aligned", 1), point("table 7", "10", "misaligned", 0.8),
+                                 point("table 7", "30", "aligned", 1), point("table 7", "30", "misaligned", 0.9),
+                                 point("table 7", "500", "aligned", 1), point("table 7", "500", "misaligned", 1)});
+    EXPECT_EQ(all.word, "holds in part");
+    EXPECT_THAT(all.figure, testing::HasSubstr("misaligned threads 0.85 x"));
+}
+
 TEST(study_verdicts, differ_by_driver_where_words_do) {
     const auto all = paper::verdicts_of_all({{"one", {{"first", "holds", "1"}, {"second", "holds", "2"}}},
                                              {"two", {{"first", "holds", "3"}, {"second", "holds no more", "4"}}},

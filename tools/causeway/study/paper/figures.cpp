@@ -18,12 +18,6 @@ namespace paper {
 
 namespace {
 
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
-
 /// The lower quartile: what else the machine does only makes times longer.
 double quick_time(std::vector<double> values) {
     if (values.empty()) return 0;
@@ -125,10 +119,11 @@ void measure_scheduling(device& on, const effort& spent, rows& all) {
         if (spent.leaves_out(one.of) && one.is_of_items()) continue;
         std::size_t items = 1;
         for (const auto each : one.local) items *= each;
-        if (items > on.largest_group(one.of, one.options)) continue;
+        const bool is_too_large = items > on.largest_group(one.of, one.options);
+        if (is_too_large && !one.is_of_items()) continue;
         auto& series = points[one.figure + one.of.name];
         if (series.empty()) order.push_back(&one);
-        series.push_back({one.x, on.launch(one.of, one.global, one.local, one.options)});
+        series.push_back({one.x, on.launch(one.of, one.global, is_too_large ? shape{} : one.local, one.options)});
     }
     for (const auto* one : order)
         measure(points[one->figure + one->of.name], spent, one->figure, on.name(), one->of.name, all);
@@ -259,8 +254,10 @@ void measure_vectors(device& on, const effort& spent, rows& all) {
 
 void measure_affinity(const effort& spent, rows& all) {
     if (!has_openmp_vectors() || openmp::threads() < 2) return;
-    // What fits into the private caches of a core, and what does not.
-    for (const std::size_t n : {std::size_t{20'000}, std::size_t{60'000}, std::size_t{2'000'000}}) {
+    // The first two fit into the private caches of a core, the last does not.
+    for (const int share : {10'000, 30'000, 500'000}) {
+        const auto n = static_cast<std::size_t>(share * openmp::threads());
+        const auto series = std::to_string(share) + " elements a thread";
         std::vector<float> a(n, 1), b(n, 2), c(n), d(n);
         std::array<std::vector<double>, 2> times;
         const auto begin = now();
@@ -268,133 +265,11 @@ void measure_affinity(const effort& spent, rows& all) {
             for (const bool misaligned : {false, true})
                 times[misaligned ? 1 : 0].push_back(openmp::second_loop(a, b, c, d, misaligned));
         const auto aligned = quick_time(times[0]), misaligned = quick_time(times[1]);
-        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads",
-                       std::to_string(n) + " elements", "aligned", aligned, 1});
-        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads",
-                       std::to_string(n) + " elements", "misaligned", misaligned,
-                       misaligned > 0 ? aligned / misaligned : 0});
+        all.push_back(
+            {"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads", series, "aligned", aligned, 1});
+        all.push_back({"table 7", "OpenMP, " + std::to_string(openmp::threads()) + " threads", series, "misaligned",
+                       misaligned, misaligned > 0 ? aligned / misaligned : 0});
     }
-}
-
-namespace {
-
-std::string number(double value, const char* unit) {
-    char text[48];
-    std::snprintf(text, sizeof text, "%.2f%s", value, unit);
-    return text;
-}
-
-class judge {
-  public:
-    judge(std::string device, const rows& all) : m_device(std::move(device)), m_all(all) {}
-
-    std::vector<double> values(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
-        std::vector<double> found;
-        for (const auto& each : m_all)
-            if (each.figure == figure && (each.device == m_device || figure == "table 7") && wanted(each))
-                found.push_back(each.value);
-        return found;
-    }
-    double middle(const std::string& figure, const std::function<bool(const row&)>& wanted) const {
-        return median(values(figure, wanted));
-    }
-    /// The median over series of their best value.
-    double best(const std::string& figure) const {
-        std::map<std::string, std::vector<measured_twice>> series;
-        for (const auto& each : m_all)
-            if (each.figure == figure && each.device == m_device) series[each.series].push_back(each.halves);
-        std::vector<double> found;
-        for (const auto& [name, ways] : series) found.push_back(best_as_confirmed(ways));
-        return median(found);
-    }
-
-  private:
-    std::string m_device;
-    const rows& m_all;
-};
-
-} // namespace
-
-std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all) {
-    const judge by(device, all);
-    const auto word = [](bool holds) { return holds ? "holds" : "holds no more"; };
-    const auto x_is = [](const std::string& x) { return [x](const row& each) { return each.x == x; }; };
-    std::vector<verdict> found;
-    const auto kernel = by.middle("3-7", x_is("kernel")), compiled = by.middle("3-7", x_is("compilation"));
-    found.push_back({"API calls cost more than kernels in short programs", word(kernel < 0.5),
-                     "kernels take " + number(100 * kernel, " %") + " of the median program"});
-    const auto kept = by.middle("3-7 kept", x_is("compilation"));
-    const auto seconds = [&](const char* figure) {
-        std::vector<double> times;
-        for (const auto& each : all)
-            if (each.figure == figure && each.device == device && each.x == "compilation")
-                times.push_back(each.seconds);
-        return median(times);
-    };
-    found.push_back({"compilation is a large part, and keeping binaries removes it",
-                     word(compiled > 0.2 && seconds("3-7 kept") < 0.3 * seconds("3-7")),
-                     number(100 * compiled, " %") + " of the median program, " + number(1e3 * seconds("3-7"), " ms") +
-                         "; from its binary " + number(1e3 * seconds("3-7 kept"), " ms") + " (" +
-                         number(100 * kept, " %") + ")"});
-    const auto more = by.best("8"), thousand = by.middle("8", x_is("1000"));
-    found.push_back({is_cpu ? "more work per item helps" : "more work per item hurts GPUs",
-                     word(is_cpu ? more > 1.1 : thousand < 0.9),
-                     "the best of 1 to 1000: " + number(more, " x") + "; 1000: " + number(thousand, " x")});
-    const auto ilp = by.best("13");
-    found.push_back(
-        {is_cpu ? "instruction-level parallelism helps" : "instruction-level parallelism does not matter on GPUs",
-         word(is_cpu ? ilp > 1.1 : ilp < 1.1), "the best of 1 to 8 chains: " + number(ilp, " x")});
-    // Figure 14's first size is NULL or the program's; the smallest has one item.
-    const auto large = by.best("14"),
-               one = by.middle("14", [](const row& each) { return each.x == "1" || each.x == "1x1"; });
-    found.push_back({"larger groups help, and NULL is not the best", word(large > 1.05 && one < large),
-                     "the best is " + number(large, " x") + " of NULL or 16x16; groups of one " + number(one, " x")});
-    std::vector<double> maps, large_maps, flags, allocations;
-    std::map<std::string, double> times;
-    for (const auto& each : all)
-        if (each.figure == "22, 26, 27" && each.device == device) times[each.series + "|" + each.x] = each.seconds;
-    for (const auto& each : times) {
-        const std::string& key = each.first;
-        const double time = each.second;
-        const auto with = [&](const std::string& from, const std::string& to) {
-            auto other = key;
-            const auto at = other.find(from);
-            if (at == std::string::npos) return 0.;
-            const auto found = times.find(other.replace(at, from.size(), to));
-            return found != times.end() ? found->second : 0.;
-        };
-        const auto is_large = is_of_many_elements(key.substr(0, key.find('|')));
-        if (const auto map = with(", copy", ", map"); map > 0) (is_large ? large_maps : maps).push_back(time / map);
-        if (const auto narrow = with("|read-write", "|read-only/write-only"); narrow > 0)
-            flags.push_back(time / narrow);
-        if (const auto host = with(", device,", ", host,"); host > 0) allocations.push_back(time / host);
-    }
-    const auto is_near_one = [](double value) { return value > 0.95 && value < 1.05; };
-    const bool is_all_same = is_near_one(median(flags)) && is_near_one(median(allocations));
-    const bool wins_large = median(large_maps) > 1.02, wins_small = median(maps) > 1.02;
-    found.push_back({"mapping beats copying; flags and allocation do not matter",
-                     wins_large && wins_small && is_all_same ? "holds"
-                     : wins_large || wins_small              ? "holds in part"
-                                                             : "holds no more",
-                     "map for copy " + number(median(large_maps), " x") + " with a million elements and more, " +
-                         number(median(maps), " x") + " with fewer; read-only/write-only " +
-                         number(median(flags), " x") + ", host memory " + number(median(allocations), " x")});
-    const auto opencl = by.values("28", x_is("OpenCL")), chains = by.values("algorithm 1", x_is("OpenCL"));
-    const auto affinity = by.middle("table 7", x_is("misaligned"));
-    if (is_cpu) {
-        const bool differs = !opencl.empty() &&
-                             (!is_near_one(median(opencl)) || (!chains.empty() && !is_near_one(chains[0])));
-        const bool gains = affinity > 0 && affinity < 0.95;
-        found.push_back({"OpenCL and OpenMP vectorise differently; affinity is worth some 15 %",
-                         differs && gains   ? "holds"
-                         : differs || gains ? "holds in part"
-                                            : "holds no more",
-                         "OpenCL " + number(median(opencl), " x") + " of OpenMP, dependent chains " +
-                             number(chains.empty() ? 0 : chains[0], " x") +
-                             (affinity > 0 ? "; misaligned threads " + number(affinity, " x")
-                                           : "; one processor, so no affinity")});
-    }
-    return found;
 }
 
 } // namespace paper

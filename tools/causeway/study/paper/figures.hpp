@@ -10,15 +10,6 @@
 
 namespace paper {
 
-/// One point of a figure.
-struct row {
-    std::string figure, device, series, x;
-    double seconds = 0; ///< the lower quartile; 0 for counts
-    double value = 0; ///< as the figure has it: throughput relative to the first of its series, a share, instructions
-    measured_twice halves = {}; ///< the same throughput by every second run, and by the other runs
-};
-using rows = std::vector<row>;
-
 /// How long each point is measured, at least six times; three in a hasty run, whose verdicts say nothing.
 struct effort {
     double seconds = 0.2;
@@ -37,8 +28,5 @@ void measure_memory(device& on, const effort& spent, rows& all);
 /// OpenCL and OpenMP: figure 28 and algorithm 1, of those whose results agree; affinity: table 7.
 void measure_vectors(device& on, const effort& spent, rows& all);
 void measure_affinity(const effort& spent, rows& all);
-
-/// A verdict on each of the paper's seven findings, for one device.
-[[nodiscard]] std::vector<verdict> verdicts(const std::string& device, bool is_cpu, const rows& all);
 
 } // namespace paper
