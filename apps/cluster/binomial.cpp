@@ -10,7 +10,7 @@ namespace cluster {
 namespace {
 
 /// As in the kernel.
-constexpr std::size_t items_of_option = 32, options_of_group = 4, group = items_of_option * options_of_group;
+constexpr std::size_t items_of_option = 32, options_of_group = 4;
 constexpr int steps = 255;
 constexpr float rate = 0.05f, volatility = 0.3f;
 
