@@ -18,14 +18,14 @@ run := scripts/run_with.sh $(RUNTIME)
 .DEFAULT_GOAL := help
 # Two targets at once would install the same packages.
 .NOTPARALLEL:
-.PHONY: help setup build tutorial quick test test-all suite sanitized demo install package site asan tsan test-mpich format check-format tidy clean
+.PHONY: help setup build tutorial quick test test-all suite sanitized demo install package site asan tsan test-clang test-mpich format check-format tidy clean
 
 help:
 	@echo 'make setup       install what `make build` needs (Debian and Ubuntu; elsewhere it says what is missing)'
 	@echo 'make demo        build what it runs; overlapped Himeno on two ranks, and a slow file that hides behind kernels'
 	@echo 'make test        both compilers, the suite, sanitized tests, clang-tidy of the newest sources: 40 minutes on two cores'
 	@echo 'make suite       of that the build by g++ and its tests: 25 minutes'
-	@echo 'make test-all    test of everything: repeats, the suite under each sanitizer and with MPICH, tidy of all sources; hours'
+	@echo 'make test-all    test of everything: repeats, the suite by Clang, under each sanitizer and with MPICH, tidy of all; hours'
 	@echo 'make quick       build, and the tests of the label quick: under two minutes when all is built'
 	@echo 'make build       release build: library in build/release/lib, programs in build/release/bin'
 	@echo 'make tutorial    build only what docs/tutorial.md uses, the quickest way to a first timeline'
@@ -35,12 +35,13 @@ help:
 	@echo 'make sanitized   unit and fault tests built by Clang 19 with the address and undefined-behaviour sanitizers'
 	@echo 'make asan        the test suite under the address and undefined-behaviour sanitizers'
 	@echo 'make tsan        the test suite under the thread sanitizer'
+	@echo 'make test-clang  everything built by Clang 19, with warnings as errors, and the test suite'
 	@echo 'make test-mpich  the test suite with MPICH'
 	@echo 'make format      lay out the tree by .clang-format; make check-format only compares'
 	@echo 'make tidy        clang-tidy over what build/release compiles, many minutes; fails if it finds something'
 	@echo 'make clean       remove build/'
 	@echo
-	@echo 'Only setup, demo, test, test-all, suite, sanitized, asan, tsan, test-mpich, package and site install what is missing.'
+	@echo 'Only setup, demo, test, test-all, suite, sanitized, asan, tsan, test-clang, test-mpich, package and site install what is missing.'
 	@echo 'Variables: PREFIX, DESTDIR, JOBS (parallel compilations), RUNTIME (OpenCL of the demo: pocl, nvidia, system).'
 
 setup:
@@ -97,6 +98,11 @@ asan tsan:
 	@scripts/setup.sh $(TEST_SETUP) sanitize
 	@scripts/build.sh $@ tests
 	@scripts/test.sh build/$@
+
+test-clang:
+	@scripts/setup.sh $(TEST_SETUP)
+	@scripts/build.sh clang-release tests
+	@scripts/test.sh build/clang-release $(TESTS)
 
 test-mpich:
 	@scripts/setup.sh $(TEST_SETUP) mpich

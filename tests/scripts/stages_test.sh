@@ -41,6 +41,11 @@ expect 1 '92% tests passed, 1 tests failed out of 13' 'Failed: tests: g++'
 program scripts/test.sh <<<"$summary"
 program scripts/build.sh <<<'[ "$1" = clang ] && echo "what Clang says" && exit 1; exit 0'
 expect 1 '85% tests passed, 1 tests failed out of 7' 'what Clang says'
+# Everything: by Clang without sanitizers, too. Tests that repeat others are not left out.
+program scripts/build.sh <<<"$build; echo \"\$1 \$TARGET.\" >>built"
+program scripts/test.sh <<<"$summary; shift; echo \"\$*\" >>options"
+scripts/stages.sh all >output 2>&1 && [ "$(LC_ALL=C sort built | tr '\n' ' ')" = 'asan . clang sanitized. clang-release . mpich . release . tsan . ' ] &&
+    ! grep -q repeat options || { echo 'FAILED: all:'; cat output built options; failed=1; }
 
 # Interrupted: the build by Clang, which runs in a session of its own, ends too.
 mkfifo started
