@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Put with signal and wait, to and fro between PEs 0 and 1, beside transfers between ranks, MPI and a plain memcpy. All
 // buffers lie in memory that links reach. By events, all commands are enqueued before the first begins; by calls, each
-// is enqueued when the one before is over, into an in-order queue.
+// is enqueued when the one before is over, into an in-order queue; from host code, no queue takes part.
 #include "pe.hpp"
 
 #include <cstdio>
@@ -90,6 +90,19 @@ bool latency(const pe& here, int rounds) {
                 check(clFinish(here.queue), "clFinish");
             });
         };
+        const auto by_host = [&] {
+            const auto put_now = [&] {
+                check(
+                    causeway_symmetric_put_signal(target, contents.data(), bytes, signal, ++puts, CL_SIGNAL_SET, peer),
+                    "causeway_symmetric_put_signal");
+            };
+            for (int i = 0; i < trips; ++i) {
+                if (here.own == 0) put_now();
+                check(causeway_symmetric_wait(signal, sizeof *signal, CL_COMPARE_GE, ++waits),
+                      "causeway_symmetric_wait");
+                if (here.own == 1) put_now();
+            }
+        };
         const auto by_mpi = [&] {
             for (int i = 0; i < trips; ++i) {
                 const auto tell = [&] {
@@ -106,7 +119,7 @@ bool latency(const pe& here, int rounds) {
                 std::memcpy(host.data(), other_host.data(), bytes);
             }
         };
-        std::vector<double> seconds[6];
+        std::vector<double> seconds[7];
         for (int round = 0; round < rounds + 1; ++round) {
             int way = 0;
             const auto run = [&](auto action) {
@@ -122,6 +135,7 @@ bool latency(const pe& here, int rounds) {
             run([&] { return by_calls(send, receive); });
             run([&] { return timed(by_mpi); });
             run([&] { return timed(by_memcpy); });
+            run([&] { return timed(by_host); });
         }
         if (here.own < 2) {
             std::vector<unsigned char> seen(bytes);
@@ -132,9 +146,11 @@ bool latency(const pe& here, int rounds) {
             const double one_sided = median(seconds[0]), ranks = median(seconds[1]),
                          one_sided_calls = median(seconds[2]), rank_calls = median(seconds[3]);
             std::printf("%9zu B, one way, by events: put+signal+wait %9.2f us, send+receive %9.2f us (%.2f of it); by "
-                        "calls %9.2f and %9.2f us (%.2f); MPI, host memory %9.2f us, memcpy %9.2f us\n",
+                        "calls %9.2f and %9.2f us (%.2f), from host code %9.2f us; MPI, host memory %9.2f us, memcpy "
+                        "%9.2f us\n",
                         bytes, one_sided * 1e6, ranks * 1e6, one_sided / ranks, one_sided_calls * 1e6, rank_calls * 1e6,
-                        one_sided_calls / rank_calls, median(seconds[4]) * 1e6, median(seconds[5]) * 1e6);
+                        one_sided_calls / rank_calls, median(seconds[6]) * 1e6, median(seconds[4]) * 1e6,
+                        median(seconds[5]) * 1e6);
         }
         clReleaseCommandQueue(unordered);
         clReleaseMemObject(source);
