@@ -39,7 +39,7 @@ class work {
           m_assumptions(manager.getResult<AssumptionAnalysis>(function)),
           m_remarks(manager.getResult<OptimizationRemarkEmitterAnalysis>(function)), m_report(m_remarks) {}
 
-    bool run();
+    bool run(ArrayRef<Loop*> candidates);
 
   private:
     bool replace(Loop& loop);
@@ -163,30 +163,48 @@ bool work::replace(Loop& loop) {
     return true;
 }
 
-// Cheaper to ask than the number of iterations.
-bool ends_at_constant(const Loop& loop) {
+// Whether it may run a few times only: cheaper to ask than the number of iterations.
+bool ends_at_small_constant(const Loop& loop) {
+    constexpr uint64_t largest = 1 << 16; // an index that steps from row to row
     const BasicBlock* exiting = loop.getExitingBlock();
     const auto* branch = exiting ? dyn_cast<BranchInst>(exiting->getTerminator()) : nullptr;
     const auto* test = branch && branch->isConditional() ? dyn_cast<ICmpInst>(branch->getCondition()) : nullptr;
-    return test && (isa<ConstantInt>(test->getOperand(0)) || isa<ConstantInt>(test->getOperand(1)));
+    return test && any_of(test->operands(), [](const Use& each) {
+               const auto* end = dyn_cast<ConstantInt>(each);
+               return end && end->getValue().abs().ule(largest);
+           });
 }
 
-bool work::run() {
-    SmallVector<Loop*, 8> nests;
-    for (Loop* loop : m_loops.getLoopsInPreorder()) {
+bool stores_floating_point(const Loop& loop) {
+    return any_of(loop.blocks(), [](const BasicBlock* block) {
+        return any_of(*block, [](const Instruction& i) {
+            const auto* store = dyn_cast<StoreInst>(&i);
+            return store && store->getValueOperand()->getType()->isFloatingPointTy();
+        });
+    });
+}
+
+// Nests that may be over matrices, found without any analysis but that of loops.
+SmallVector<Loop*, 8> find_candidates(LoopInfo& loops) {
+    SmallVector<Loop*, 8> candidates;
+    for (Loop* loop : loops.getLoopsInPreorder()) {
         // Loops over two or three of those inside: the first whose depth fits.
         unsigned depth = 1;
         const Loop* inner = loop;
         for (; inner->getSubLoops().size() == 1; inner = inner->getSubLoops().front()) ++depth;
-        if (!inner->isInnermost() || depth < 2 || depth > 3) continue;
-        if (has_property(*loop, seen_property)) continue;
-        if (!ends_at_constant(*loop)) continue;
-        const unsigned trips = m_evolution.getSmallConstantTripCount(loop);
-        if (trips >= 2 && trips <= side + 1) nests.push_back(loop);
+        if (inner->isInnermost() && depth >= 2 && depth <= 3 && !has_property(*loop, seen_property) &&
+            ends_at_small_constant(*loop) && stores_floating_point(*loop))
+            candidates.push_back(loop);
     }
+    return candidates;
+}
+
+bool work::run(ArrayRef<Loop*> candidates) {
     SmallPtrSet<const Loop*, 4> gone;
-    for (Loop* loop : nests) {
+    for (Loop* loop : candidates) {
         if (gone.contains(loop)) continue;
+        const unsigned trips = m_evolution.getSmallConstantTripCount(loop);
+        if (trips < 2 || trips > side + 1) continue;
         Loop* inner = loop->getSubLoops().front();
         if (replace(*loop)) {
             m_changed = true;
@@ -199,12 +217,14 @@ bool work::run() {
 } // namespace
 
 PreservedAnalyses small_matrices::run(Function& function, FunctionAnalysisManager& manager) {
-    if (function.hasOptSize() || manager.getResult<LoopAnalysis>(function).empty()) return PreservedAnalyses::all();
+    if (function.hasOptSize()) return PreservedAnalyses::all();
+    const SmallVector<Loop*, 8> candidates = find_candidates(manager.getResult<LoopAnalysis>(function));
+    if (candidates.empty()) return PreservedAnalyses::all();
     // Half a matrix of floats: with less, nothing is gained.
     if (manager.getResult<TargetIRAnalysis>(function).getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector) <
         TypeSize::getFixed(256))
         return PreservedAnalyses::all();
-    return work(function, manager).run() ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    return work(function, manager).run(candidates) ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace causeway::simd
