@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,7 +38,8 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
     if (text == nullptr || *text == '\0') return otherwise;
     char* end = nullptr;
     const double count = std::strtod(text, &end);
-    std::size_t unit = 1;
+    std::size_t unit = 1; // what follows the letter does not count
+    bool has_unit = true;
     switch (*end) {
     case 'k':
     case 'K': unit = std::size_t{1} << 10; break;
@@ -47,17 +49,20 @@ std::size_t size_of(const char* name, std::size_t otherwise) {
     case 'G': unit = std::size_t{1} << 30; break;
     case 't':
     case 'T': unit = std::size_t{1} << 40; break;
-    default: break;
+    default: has_unit = false; break;
     }
-    if (end == text || count <= 0) give_up("shmem_init", std::string(name) + "=" + text + " is no size, such as 512M");
-    return static_cast<std::size_t>(count * static_cast<double>(unit));
+    constexpr double most = 0x1p62;
+    const double bytes = std::ceil(count * static_cast<double>(unit));
+    // NaN is no size either.
+    if (end == text || (!has_unit && *end != '\0') || !(bytes >= 0 && bytes <= most))
+        give_up("shmem_init", std::string(name) + "=" + text + " is no size, such as 512M");
+    return std::max(static_cast<std::size_t>(bytes), page);
 }
 
-/// SHMEM_`name`, or by its name before version 1.4.
+/// SHMEM_`name`, or by its name before version 1.4: any value counts (OpenSHMEM 1.5, chapter 8).
 bool is_set(const std::string& name) {
     for (const char* const prefix : {"SHMEM_", "SMA_"})
-        if (const char* const text = std::getenv((prefix + name).c_str()))
-            return *text != '\0' && std::strcmp(text, "0") != 0;
+        if (const char* const text = std::getenv((prefix + name).c_str())) return *text != '\0';
     return false;
 }
 

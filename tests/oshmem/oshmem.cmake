@@ -98,6 +98,9 @@ set_tests_properties(oshmem.oshrun PROPERTIES LABELS system TIMEOUT 600 PROCESSO
 add_test(NAME oshmem.refusals COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/refusals.sh
   ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
 set_tests_properties(oshmem.refusals PROPERTIES LABELS system TIMEOUT 180)
+add_test(NAME oshmem.variables COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/variables.sh
+  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/refusals.c)
+set_tests_properties(oshmem.variables PROPERTIES LABELS system TIMEOUT 300)
 foreach(where near nodes)
   add_test(NAME oshmem.killed_pe.${where} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/killed_pe.sh ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc
     ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/killed_pe.c $<$<STREQUAL:${where},nodes>:$<TARGET_FILE:pretend_nodes>>)
