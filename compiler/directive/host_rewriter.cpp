@@ -133,7 +133,7 @@ std::string host_rewriter::data_array(int id, const std::vector<data_record>& da
     for (const auto& each : data)
         text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
                 string_literal(each.name) + ", 0, " + (each.parameter ? "1" : "0") +
-                (each.row_bytes.empty() ? "" : ", " + each.row_first + ", " + each.row_bytes) + "},\n";
+                (each.row_bytes.empty() ? ", 0, 0" : ", " + each.row_first + ", " + each.row_bytes) + "},\n";
     return text + "};\n";
 }
 

@@ -165,6 +165,43 @@ void f(int n, int *a, int *b, double m[n][n]) {
 LOOPS_REPORT = [(5, "gang vector"), (6, "in order, as iterations may meet at elements of 'a'"), (7, "in order, as"),
                 (8, "gang"), (9, "gang"), (10, "gang vector"), (13, "gang vector"), (15, "in order, as 'seq' says so")]
 
+QUIET = """#include <math.h>
+#include <openacc.h>
+#pragma acc routine seq
+static double twice(double x) { return 2 * x; }
+static double kept[9];
+#pragma acc declare create(kept)
+int main(void) {
+    static double a[9], b[9], rows[3][4];
+    double *pointers[3] = {rows[0], rows[1], rows[2]}, sum = 0, most = 0;
+    #pragma acc data copy(a) copyin(pointers[0:3][0:4]) create(b[0:9])
+    {
+        #pragma acc parallel loop gang vector private(most) reduction(+:sum) async(1) if(sum < 1)
+        for (int i = 0; i < 9; i++) { most = twice(i); a[i] = most + pointers[i % 3][1]; kept[i] = 1; sum += 1; }
+        #pragma acc wait(1)
+        #pragma acc kernels
+        for (int i = 0; i < 9; i++) most = fmax(most, a[i]);
+        #pragma acc serial
+        { b[0] = a[0]; }
+        #pragma acc parallel loop
+        for (int i = 0; i < 9; i++) {
+            #pragma acc atomic update
+            a[0] += 1;
+        }
+        #pragma acc update self(a[0:3]) if_present
+        #pragma acc host_data use_device(a)
+        { (void)a; }
+    }
+    #pragma acc enter data copyin(a[0:9]) deviceid(0)
+    #pragma acc enter data copyin(a[0:9]) deviceid(1)
+    #pragma acc update peer to(a[0:2]) to_device(1) from(a[0:2]) from_device(0)
+    #pragma acc wait device(1)
+    #pragma acc exit data delete(a) finalize deviceid(1)
+    #pragma acc exit data copyout(a[0:9]) deviceid(0)
+    return most > sum;
+}
+"""
+
 SPREAD = """
 int main(void) {
     static int a[1000], b[1000];
@@ -296,6 +333,13 @@ class compiler(unittest.TestCase):
                     self.assertIn(f"loses.c:2:9: warning: '{lost}' is in no clause, and so firstprivate: what the region makes of it is lost; 'reduction' on the loop keeps it", said)
                 else:
                     self.assertNotIn("warning", said)
+
+    def test_generated_code_is_quiet(self):
+        self.write("quiet.c", QUIET)
+        for host in ("gcc", "clang-19"):
+            for standard in ("c99", "gnu17"):
+                with self.subTest(host + " " + standard):
+                    self.run_program(COMPILER, "--host-compiler", host, "--no-simd", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", "quiet.c")
 
     def test_members_without_names(self):
         self.write("members.c", """#include <stdio.h>
