@@ -512,6 +512,9 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
         *m_report += "    loop at " + where(node->loops.front().loop->getForLoc()) + ":" +
                      (how.empty() ? " in order" : how);
         if (how.empty() && !node->reason.empty()) *m_report += ", as " + node->reason;
+        for (const auto& each : node->reductions)
+            if (each.found)
+                *m_report += ", reduction(" + each.operation + ":" + each.variable->getNameAsString() + ") found";
         *m_report += "\n";
     }
 }

@@ -41,14 +41,23 @@ void kernel_writer::spread(const loop_node& node, position at) {
             m_deferred[each.variable] = joined[each.variable] = *inside;
     }
     const bool joins = !reductions.empty() && (gang || workers || lanes);
+    std::map<const VarDecl*, naming> on_device; // of which threads have a copy meanwhile
     if (joins && (workers || lanes || m_deferred.size() > deferred_before) && !at.uniform) give_up_levels(at);
     if (joins)
         for (const auto& each : reductions) {
-            const auto name = m_print.names().contains(each.variable) ? m_print.names()[each.variable].text
-                                                                      : identifier(each.variable->getNameAsString());
+            const auto variable = identifier(each.variable->getNameAsString());
+            const auto known = m_print.names().find(each.variable);
+            const auto name = known != m_print.names().end() ? known->second.text : variable;
             const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.location());
-            line(type + " acc_before_" + identifier(each.variable->getNameAsString()) + " = " + name + ";");
-            line(name + " = " + reduction_identity(each.operation, each.variable->getType()) + ";");
+            const auto identity = reduction_identity(each.operation, each.variable->getType());
+            line(type + " acc_before_" + variable + " = " + name + ";");
+            if (known != m_print.names().end() && known->second.on_device) {
+                on_device[each.variable] = known->second;
+                known->second = naming{"acc_own_" + variable};
+                line(type + " acc_own_" + variable + " = " + identity + ";");
+            } else {
+                line(name + " = " + identity + ";");
+            }
         }
     const auto actives = m_active_reductions.size();
     for (const auto& each : reductions) m_active_reductions.emplace_back(each.variable, each.operation);
@@ -56,8 +65,13 @@ void kernel_writer::spread(const loop_node& node, position at) {
     m_active_reductions.resize(actives);
     for (const auto& each : reductions) m_deferred.erase(each.variable);
     if (joins)
-        for (const auto& each : reductions)
+        for (const auto& each : reductions) {
             join(each, node, joined[each.variable].workers, joined[each.variable].lanes);
+            const auto device = on_device.find(each.variable);
+            if (device == on_device.end()) continue;
+            line(device->second.text + " = " + m_print.names()[each.variable].text + ";");
+            m_print.names()[each.variable] = device->second;
+        }
     else if ((workers || lanes) && !at.last) {
         if (at.uniform)
             barrier();

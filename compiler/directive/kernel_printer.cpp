@@ -102,7 +102,9 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
             m_any_worker |= node->worker;
             m_any_vector |= node->vector;
             m_any_proved |= node->proved;
-            for (const auto& each : node->reductions) m_reduced_here.insert(each.variable);
+            // Of a kernel without a loop over gangs, the loops join into the variable itself.
+            if (only && (node == only || only->gang))
+                for (const auto& each : node->reductions) m_reduced_here.insert(each.variable);
             if (node->vector)
                 for (const auto& each : accesses_in(node->body))
                     if (each.writes && each.memory) m_written_by_lanes.merge(m_pointees.reached(each.root));

@@ -3,6 +3,7 @@
 #include "loop_tree.hpp"
 
 #include "dependence.hpp"
+#include "implied_reduction.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -151,6 +152,7 @@ loop_tree::loop_tree(const unit& unit, const found_directive& of)
                 if (const auto* variable = clause.name == "reduction" ? variable_of(of, entry) : nullptr;
                     variable && entry.sections.empty() && is_scalar(variable->getType()))
                     for (auto* each : m_outermost) imply_reduction(*each, {variable, entry.modifier});
+    if (m_kernels) find_reductions(of);
     collect_gang_arrays(of);
     for (auto* each : m_outermost) assign(*each);
     for (auto* each : m_outermost) extend(*each);
@@ -304,14 +306,50 @@ void loop_tree::imply_reduction(loop_node& node, const reduction& of_region) {
                            [&](const auto& each) { return each.variable == of_region.variable; }) ||
                std::any_of(one.inner.begin(), one.inner.end(), [&](const auto* each) { return says(*each); });
     };
-    if (says(node)) return;
+    if (!of_region.found && says(node)) return;
     const auto accesses = accesses_in(node.body);
     const bool writes = std::any_of(accesses.begin(), accesses.end(), [&](const auto& each) {
         return each.root == of_region.variable && each.writes && !each.memory;
     });
     if (!writes) return;
-    if (!node.sequential) node.reductions.push_back(of_region);
+    const bool named = std::any_of(node.reductions.begin(), node.reductions.end(),
+                                   [&](const auto& each) { return each.variable == of_region.variable; });
+    if (!node.sequential && !named) node.reductions.push_back(of_region);
     for (auto* each : node.inner) imply_reduction(*each, of_region);
+}
+
+void loop_tree::find_reductions(const found_directive& of) {
+    std::set<const VarDecl*> out; // declared inside, private, or reached through a pointer
+    for (const auto& clause : of.directive->clauses)
+        if (clause.name == "private" || clause.name == "firstprivate")
+            for (const auto& entry : clause.items) out.insert(variable_of(of, entry));
+    for (const auto& node : m_all)
+        for (const auto* entry : node->privates) out.insert(variable_of(node->of, *entry));
+    walk(of.body, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls()) out.insert(dyn_cast<VarDecl>(one));
+        if (const auto* address = dyn_cast<UnaryOperator>(each); address && address->getOpcode() == UO_AddrOf)
+            out.insert(named(address->getSubExpr()));
+        return true;
+    });
+    // The region joins the parts of a variable with one operator.
+    std::map<const VarDecl*, std::set<std::string>> operations;
+    for (const auto& node : m_all)
+        for (const auto& each : node->reductions) operations[each.variable].insert(each.operation);
+    std::vector<std::pair<loop_node*, reduction>> found;
+    for (auto* node : m_outermost) {
+        const auto* loop = node->loops.front().loop;
+        std::set<const VarDecl*> written;
+        for (const auto& each : accesses_in(node->body))
+            if (each.root && each.writes && !each.memory && !out.contains(each.root)) written.insert(each.root);
+        for (const auto* variable : written)
+            if (const auto operation = implied_reduction(m_unit, loop, variable); !operation.empty()) {
+                operations[variable].insert(operation);
+                found.push_back({node, {variable, operation, true}});
+            }
+    }
+    for (const auto& [node, each] : found)
+        if (operations[each.variable].size() == 1) imply_reduction(*node, each);
 }
 
 void loop_tree::collect_gang_arrays(const found_directive& of) {
@@ -529,10 +567,12 @@ void loop_tree::assign(loop_node& node) {
         node.reason = "'seq' says so";
     } else if (!node.independent) {
         node.reason = dependence(m_unit, node);
-        if (node.reason.empty())
+        if (node.reason.empty()) {
             node.independent = node.proved = true;
-        else
+        } else {
             node.gang = node.worker = node.vector = false;
+            std::erase_if(node.reductions, [](const auto& each) { return each.found; });
+        }
     }
     const auto* const written = written_gang_variable(node);
     if (written) {

@@ -30,6 +30,7 @@ const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool insid
 struct reduction {
     const clang::VarDecl* variable;
     std::string operation;
+    bool found = false; // no clause names it
 };
 
 struct loop_node {
@@ -82,6 +83,8 @@ class loop_tree {
     void read_clauses(loop_node& node);
     void assign(loop_node& node);
     void imply_reduction(loop_node& node, const reduction& of_region);
+    /// In a kernels construct: of all loops, what implied_reduction() says.
+    void find_reductions(const found_directive& of);
     void collect_gang_arrays(const found_directive& of);
     /// A variable of which the gang around the loop has one copy, and that the loop writes for code outside of the
     /// loop; nullptr if there is none.

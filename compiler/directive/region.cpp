@@ -209,6 +209,14 @@ class analyser {
         note_writes();
         for (const auto* variable : m_order)
             if (m_used.contains(variable)) add_implicit(variable);
+        // In a data clause of the construct, and reduced by a loop: each thread has one meanwhile.
+        for (auto& each : m_region.captures)
+            if (each.how == role::shared && is_scalar(each.variable->getType()))
+                if (const auto operation = inner_reduction(each.variable); !operation.empty()) {
+                    each.how = role::reduction;
+                    each.operation = operation;
+                    each.by_gangs = reduced_by_gangs(each.variable);
+                }
         return std::move(m_region);
     }
 
@@ -422,8 +430,10 @@ class analyser {
     std::string inner_reduction(const VarDecl* variable) const {
         for (const auto& node : m_tree.all())
             for (const auto& each : node->reductions)
+                if (each.variable == variable && node->gang) return each.operation;
+        for (const auto& node : m_tree.all())
+            for (const auto& each : node->reductions)
                 if (each.variable == variable) {
-                    if (node->gang) return each.operation;
                     // A variable that each gang sets before the loop is the gang's.
                     std::set<const Expr*> in_loop;
                     for (const auto& use : accesses_in(node->body)) in_loop.insert(use.expression);

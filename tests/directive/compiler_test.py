@@ -204,11 +204,12 @@ int main(void) {
 
 SPREAD = """
 int main(void) {
-    static int a[1000], b[1000];
+    static int a[1000], b[1000], sum = 0;
     #pragma acc kernels copyin(b) copy(a)
     {
         for (int i = 0; i < 1000; i++) a[i] = b[i];
         for (int i = 1; i < 1000; i++) a[i] += a[i - 1];
+        for (int i = 0; i < 1000; i++) sum += a[i] + 1;
     }
     #pragma acc parallel loop auto copyin(b) copy(a)
     for (int i = 0; i < 1000; i++) a[i] = b[i];
@@ -222,7 +223,7 @@ int main(void) {
         #pragma acc kernels present(p[0:1000], q[0:1000])
         for (int i = 1; i < 1000; i++) p[i] = q[i - 1] + 1;
     }
-    return a[999] != 1001 || a[0] != 2;
+    return a[999] != 1001 || a[0] != 2 || sum != 1000;
 }
 """
 
@@ -438,14 +439,15 @@ int main(void) {
         said = self.run_program("./spread", ACC_NOTIFY="1")
         launches = [tuple(map(int, found)) for found in re.findall(r"^spread\.c:(\d+): .* (\d+) gangs of (\d+) workers of (\d+) lanes(?: for .*)?$", said, re.M)]
         sizes = [(line, gangs * workers * lanes) for line, gangs, workers, lanes in launches]
-        self.assertEqual([line for line, _ in sizes], [4, 4, 9, 11, 13, 18], said)
+        self.assertEqual([line for line, _ in sizes], [4, 4, 4, 10, 12, 14, 19], said)
         self.assertGreater(sizes[0][1], 1, "an independent loop in kernels")
         self.assertEqual(sizes[1][1], 1, "a loop whose iterations meet")
-        self.assertGreater(sizes[2][1], 1, "an independent loop that says auto")
-        self.assertEqual(launches[3][1:], (3, 2, 4))
-        self.assertEqual(sizes[4][1], 1, "a serial construct")
-        self.assertEqual(sizes[5][1], 1, "arrays that overlap when the program runs")
-        self.assertIn(": acc_spread_c_11 on device 0", said)
+        self.assertGreater(sizes[2][1], 1, "a reduction that no clause names")
+        self.assertGreater(sizes[3][1], 1, "an independent loop that says auto")
+        self.assertEqual(launches[4][1:], (3, 2, 4))
+        self.assertEqual(sizes[5][1], 1, "a serial construct")
+        self.assertEqual(sizes[6][1], 1, "arrays that overlap when the program runs")
+        self.assertIn(": acc_spread_c_12 on device 0", said)
 
     def test_groups_of_gpus_have_several_gangs_unless_they_have_workers(self):
         loops = [("", "vector"), ("num_workers(2) vector_length(32)", "worker vector"), ("vector_length(64)", "vector"), ("num_gangs(50)", "vector")]

@@ -131,6 +131,39 @@ KEPT = [
     ("", "for (int i = 0; i < n; i++) { if (a[i] == 0) break; b[i] = 1; }", "an iteration may leave it"),
 ]
 
+# Reductions that no clause names, and what the report says of them. `s` and `d` are declared outside.
+REDUCED = [
+    ("int s = 0;", "for (int i = 0; i < n; i++) s += a[i];", "+:s"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) { s = s + a[i] - b[i]; }", "+:s"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) if (a[i] > 3) ++s;", "+:s"),
+    ("int s = 1;", "for (int i = 0; i < n; i++) s = (k * s) * 2;", "*:s"),
+    ("double d = 0;", "for (int i = 1; i < 99; i++) for (int j = 1; j < 99; j++) d = __builtin_fmax(d, t[i][j]);", "max:d"),
+    ("double d = 0;", "for (int i = 0; i < n; i++) d = d < t[0][i] ? d : t[0][i];", "min:d"),
+    ("double d = 0;", "for (int i = 0; i < n; i++) if (t[0][i] >= d) { d = t[0][i]; }", "max:d"),
+    ("unsigned char s = 0;", "for (int i = 0; i < n; i++) s |= a[i];", "|:s"),
+    ("int s = 1;", "for (int i = 0; i < n; i++) s = a[i] > 2 && s;", "&&:s"),
+    ("int s = 0;", "\n#pragma acc loop independent\nfor (int i = 0; i < n; i++) s ^= a[i];", "^:s"),
+]
+# Each iteration uses what the one before left, or would round otherwise.
+NOT_REDUCED = [
+    ("int s = 0;", "for (int i = 0; i < n; i++) a[i] = s += b[i];"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) { s += b[i]; a[i] = s; }"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) if (s < 9) s += b[i];"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) { s += b[i]; s *= 2; }"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s = b[i] - s;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s += s;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s /= 2;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s += 0.5;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s = s + t[0][i];"),
+    ("int s = 0;", "for (unsigned i = 0; i < u; i++) if (i > s) s = i;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) if (b[i] > s) s = b[i] + 1;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) if (b[i] > s) s = b[i]; else s = 1;"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s = s > b[i] ? s : b[i + 1];"),
+    ("int s = 0; int *p = &s;", "int *q = &s; for (int i = 0; i < n; i++) { s += b[i]; a[i] = *q; }"),
+    ("volatile int s = 0;", "for (int i = 0; i < n; i++) s += b[i];"),
+    ("_Bool s = 0;", "for (int i = 0; i < n; i++) s ^= b[i];"),
+]
+
 
 class loops(unittest.TestCase):
     def reports(self, loop_list):
@@ -158,6 +191,16 @@ class loops(unittest.TestCase):
         for (head, loop, why), how in zip(KEPT, self.reports([each[:2] for each in KEPT])):
             with self.subTest(head + loop):
                 self.assertIn("in order, as " + why, how)
+
+    def test_reductions_without_a_clause_are_found(self):
+        for (head, loop, what), how in zip(REDUCED, self.reports([each[:2] for each in REDUCED])):
+            with self.subTest(head + loop):
+                self.assertRegex(how, rf"gang.*, reduction\({re.escape(what)}\) found")
+
+    def test_what_is_no_reduction_keeps_its_order(self):
+        for (head, loop), how in zip(NOT_REDUCED, self.reports(NOT_REDUCED)):
+            with self.subTest(head + loop):
+                self.assertIn("in order, as 's' is written by every iteration", how)
 
 
 if __name__ == "__main__":

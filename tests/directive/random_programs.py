@@ -174,6 +174,7 @@ class generator:
                 "for (int i = 0; i < R; i++) for (int j = 1; j < C; j++) k[i][j] = k[i][j - 1] * 3 + m[i][j];",
                 f"for (int i = 0; i < N; i++) {target}[{read}[i] % N] = i;",
                 f"for (int i = 0; i < N; i++) {{ t = {self.value(['i'], [read])}; {other}[i] = t * 2; }}",
+                f"t = {self.value(['s'], [])}; for (int i = 0; i < N; i++) {self.pick(f't += {read}[i]', f't = t ^ {read}[i]', f'if ({read}[i] > t) t = {read}[i]')}; {target}[5] = t;",
                 f"t = {self.value(['s'], [])}; {target}[3] = t;"))
         auto = self.chance(0.3)
         if auto:
