@@ -45,7 +45,7 @@ class work {
     const char* take_rest(const split_loop& split, const SCEV* back_edges, bool may_wrap, const loop_shape& shape,
                           bool pads, bool repeats);
     const char* vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors,
-                               bool repeats = false);
+                               const SCEV* repeats_of = nullptr);
     void take_back_promises();
 
     loop_vectoriser m_vectoriser;
@@ -106,27 +106,29 @@ bool may_repeat(Loop& loop, const loop_shape& shape, const LoopAccessInfo& acces
 // Twice as many as the compiler takes at once: with fewer in a row, its own vector loop gains nothing.
 constexpr unsigned vectors_of_short_rows = 8;
 
-// Whole vectors first, where the vector loop takes several at once, then one masked, or, if it `repeats`, a whole one
-// that begins earlier. Says what became of `loop`.
-const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors, bool repeats) {
+// Whole vectors first, where the vector loop takes several at once, then one masked. If iterations may repeat, of a
+// loop with `repeats_of` back edges in all, the last is a whole one that begins earlier. Says what became of `loop`.
+const char* work::vectorise_rest(Loop& loop, split_loop split, unsigned last_width, bool whole_vectors,
+                                 const SCEV* repeats_of) {
     remainder::promise_independence(loop);
     m_vectoriser.prepare(loop);
     if (!whole_vectors) {
         if (!m_vectoriser.vectorise(loop, last_width, 1, true)) return nullptr;
-        return repeats ? ", the rest by a vector that begins earlier" : ", the rest by a masked step";
+        return repeats_of ? ", the rest by a vector that begins earlier" : ", the rest by a masked step";
     }
     const SCEV* back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);
     if (!m_vectoriser.vectorise(loop, split.width, 1, false)) return nullptr;
     if (!m_vectoriser.is_there(loop)) return ", the rest by single vectors";
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     split = find_split(loop, m_vectoriser.loops());
-    Loop* last = split ? remainders.make(split, back_edges, false, 1, repeats ? last_width : 0) : nullptr;
+    Loop* last = split ? remainders.make(split, back_edges, false, 1, repeats_of ? last_width : 0, repeats_of)
+                       : nullptr;
     if (!last) return ", the rest by single vectors";
     m_vectoriser.prepare(*last);
     if (!m_vectoriser.vectorise(*last, last_width, 1, true)) return ", the rest by single vectors";
     remainders.continue_in_lanes(split);
-    return repeats ? ", the rest by single vectors, of which the last begins earlier"
-                   : ", the rest by single vectors and a masked step";
+    return repeats_of ? ", the rest by single vectors, of which the last begins earlier"
+                      : ", the rest by single vectors and a masked step";
 }
 
 short_rows work::clone_rows(Loop& loop, unsigned longest, unsigned multiple) {
@@ -163,11 +165,12 @@ const char* work::take_rest(const split_loop& split, const SCEV* back_edges, boo
     remainder remainders(m_vectoriser.loops(), m_vectoriser.evolution(), m_vectoriser.dominators());
     const unsigned left = shape.trip_count % split.step;
     const unsigned last = left % split.width;
+    const bool repeats_last = repeats && (last != 0 || shape.trip_count == 0);
     const bool whole_vectors = split.step > split.width && (left == 0 || left >= split.width);
     const unsigned last_width = last != 0 && (repeats || !whole_vectors) ? sufficient_width(last, split.width)
                                                                          : split.width;
     Loop* rest = remainders.make(split, back_edges, may_wrap, pads ? split.width : 1,
-                                 repeats && last && !whole_vectors ? last_width : 0);
+                                 repeats_last && !whole_vectors ? last_width : 0, repeats_last ? back_edges : nullptr);
     if (!rest) return nullptr;
     if (pads) {
         remainder::promise_independence(*rest);
@@ -176,7 +179,7 @@ const char* work::take_rest(const split_loop& split, const SCEV* back_edges, boo
                    ? ", the rest by single vectors, the last one into padding"
                    : nullptr;
     }
-    const char* became = vectorise_rest(*rest, split, last_width, whole_vectors, repeats && last);
+    const char* became = vectorise_rest(*rest, split, last_width, whole_vectors, repeats_last ? back_edges : nullptr);
     if (became && shape.reduces) remainders.continue_in_lanes(split);
     return became;
 }
@@ -194,11 +197,11 @@ bool work::take_long(Loop& loop, const loop_shape& shape) {
     // array.
     const bool pads = m_padded && !shape.reduces && !shape.backwards;
     const bool masks = pads || !shape.in_place;
-    const bool repeats = shape.trip_count != 0 && !pads &&
+    const bool repeats = (shape.trip_count != 0 || shape.slow_masks) && !pads &&
                          may_repeat(loop, shape, m_vectoriser.accesses().getInfo(loop));
     const report::loop_location where(loop);
     short_rows rows;
-    if (shape.trip_count == 0 && masks && loop.getParentLoop() &&
+    if (shape.trip_count == 0 && masks && !repeats && loop.getParentLoop() &&
         is_independent(m_vectoriser.accesses().getInfo(loop))) {
         rows = clone_rows(loop, vectors_of_short_rows * shape.lanes, pads ? shape.lanes : 1);
         back_edges = m_vectoriser.evolution().getBackedgeTakenCount(&loop);

@@ -152,24 +152,27 @@ Loop* remainder::clone(const split_loop& split, const bypass& bypass, Value* kee
     return rest;
 }
 
-Value* remainder::advanced(PHINode& phi, Loop& loop, Value* start, Value* iterations, IRBuilderBase& builder) {
+Value* remainder::advanced(PHINode& phi, Loop& loop, Value* start, Value* iterations, IRBuilderBase& builder,
+                           bool may_go_back) {
     InductionDescriptor induction;
     if (!InductionDescriptor::isInductionPHI(&phi, &loop, &m_evolution, induction)) return nullptr;
     const ConstantInt* step = induction.getConstIntStepValue();
     if (!step || step->getBitWidth() > 64) return nullptr;
     Type* type = phi.getType()->isPointerTy() ? builder.getInt64Ty() : phi.getType();
     if (!type->isIntegerTy()) return nullptr;
-    Value* offset = builder.CreateMul(builder.CreateZExtOrTrunc(iterations, type),
+    Value* offset = builder.CreateMul(may_go_back ? builder.CreateSExtOrTrunc(iterations, type)
+                                                  : builder.CreateZExtOrTrunc(iterations, type),
                                       ConstantInt::get(type, step->getSExtValue(), true));
     if (phi.getType()->isPointerTy()) return builder.CreatePtrAdd(start, offset);
     const auto* increment = dyn_cast<BinaryOperator>(phi.getIncomingValueForBlock(loop.getLoopLatch()));
     const bool adds = increment && increment->getOpcode() == Instruction::Add;
-    return builder.CreateAdd(start, offset, "", adds && increment->hasNoUnsignedWrap() && step->getSExtValue() > 0,
+    return builder.CreateAdd(start, offset, "",
+                             adds && increment->hasNoUnsignedWrap() && step->getSExtValue() > 0 && !may_go_back,
                              adds && increment->hasNoSignedWrap());
 }
 
 // Inductions become functions of one 32-bit counter: one comparison then makes the mask of 16 lanes.
-void remainder::replace_inductions(Loop& loop, PHINode& counter) {
+void remainder::replace_inductions(Loop& loop, PHINode& counter, bool may_go_back) {
     BasicBlock* header = loop.getHeader();
     BasicBlock* preheader = loop.getLoopPreheader();
     SmallVector<WeakVH, 4> phis;
@@ -180,7 +183,7 @@ void remainder::replace_inductions(Loop& loop, PHINode& counter) {
         if (!phi) continue; // went with another that it alone needed
         // Anew each time: in a loop of one block, the first instruction may go with its induction.
         IRBuilder<> builder(header, header->getFirstInsertionPt());
-        Value* value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder);
+        Value* value = advanced(*phi, loop, phi->getIncomingValueForBlock(preheader), &counter, builder, may_go_back);
         if (!value) continue;
         m_evolution.forgetValue(phi);
         phi->replaceAllUsesWith(value);
@@ -188,7 +191,7 @@ void remainder::replace_inductions(Loop& loop, PHINode& counter) {
     }
 }
 
-void remainder::count_anew(Loop& loop, Value* last) {
+void remainder::count_anew(Loop& loop, Value* last, bool may_go_back) {
     BasicBlock* header = loop.getHeader();
     BasicBlock* latch = loop.getLoopLatch();
     IRBuilder<> builder(header, header->begin());
@@ -196,12 +199,12 @@ void remainder::count_anew(Loop& loop, Value* last) {
     auto* branch = cast<BranchInst>(latch->getTerminator());
     builder.SetInsertPoint(branch);
     counter->addIncoming(builder.getInt32(0), loop.getLoopPreheader());
-    counter->addIncoming(builder.CreateAdd(counter, builder.getInt32(1), "", true, true), latch);
+    counter->addIncoming(builder.CreateAdd(counter, builder.getInt32(1), "", !may_go_back, true), latch);
     Value* before = branch->getCondition();
     branch->setCondition(
         builder.CreateICmp(branch->getSuccessor(0) == header ? CmpInst::ICMP_NE : CmpInst::ICMP_EQ, counter, last));
     m_evolution.forgetLoop(&loop);
-    replace_inductions(loop, *counter);
+    replace_inductions(loop, *counter, may_go_back);
     RecursivelyDeleteTriviallyDeadInstructions(before);
     m_evolution.forgetLoop(&loop);
 }
@@ -227,10 +230,23 @@ void remainder::begin_earlier(Loop& loop, Value* iterations) {
     }
 }
 
-Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_wrap, unsigned multiple,
-                      unsigned whole) {
+namespace {
+
+bool steps_are_constant(Loop& loop, ScalarEvolution& evolution) {
+    return all_of(loop.getHeader()->phis(), [&](PHINode& phi) {
+        InductionDescriptor induction;
+        return !InductionDescriptor::isInductionPHI(&phi, &loop, &evolution, induction) ||
+               induction.getConstIntStepValue();
+    });
+}
+
+} // namespace
+
+Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_wrap, unsigned multiple, unsigned whole,
+                      const SCEV* in_all) {
     bypass bypass;
     if (!split.scalar->getExitBlock() || !split.scalar->getLoopLatch() || !find_bypass(split, bypass)) return nullptr;
+    if (in_all && !steps_are_constant(*split.scalar, m_evolution)) return nullptr;
     for (const BasicBlock* block : split.scalar->blocks())
         for (const Instruction& i : *block)
             if (i.hasMetadata(LLVMContext::MD_access_group) && !split.scalar->isAnnotatedParallel()) return nullptr;
@@ -239,6 +255,7 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
     if (!expander.isSafeToExpandAt(back_edges, (bypass.first ? bypass.first : preheader)->getTerminator()))
         return nullptr;
     Instruction* before = (bypass.first ? bypass.first : preheader)->getTerminator();
+    if (whole && !expander.isSafeToExpandAt(in_all, before)) return nullptr;
     Value* count = expander.expandCodeFor(back_edges, back_edges->getType(), before);
 
     Value* keeps_scalar = nullptr;
@@ -252,6 +269,11 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
             if (may_wrap && back_edges->getType()->getIntegerBitWidth() <= split.done->getType()->getIntegerBitWidth())
                 keeps_scalar = builder.CreateICmpUGE(builder.CreateFreeze(count),
                                                      ConstantInt::get(count->getType(), split.step));
+            if (whole && !isa<SCEVConstant>(in_all)) {
+                Value* total = builder.CreateFreeze(expander.expandCodeFor(in_all, in_all->getType(), branch));
+                Value* too_few = builder.CreateICmpULT(total, ConstantInt::get(total->getType(), whole - 1));
+                keeps_scalar = keeps_scalar ? builder.CreateOr(keeps_scalar, too_few) : too_few;
+            }
         }
     }
     Loop* rest = split.scalar;
@@ -272,7 +294,7 @@ Loop* remainder::make(const split_loop& split, const SCEV* back_edges, bool may_
         begin_earlier(*rest, builder.CreateSub(builder.getInt32(whole - 1), left));
         left = builder.getInt32(whole - 1);
     }
-    count_anew(*rest, left);
+    count_anew(*rest, left, in_all && !isa<SCEVConstant>(in_all));
     if (Loop* around = rest->getParentLoop()) m_evolution.forgetTopmostLoop(around);
     return rest;
 }

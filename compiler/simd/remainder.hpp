@@ -31,23 +31,25 @@ class remainder {
     /// Makes a loop that is known to run less than `step` times: for the iterations that `split` leaves, and for short
     /// runs that never reach the vector loop. Runs for which the vector loop's checks fail keep the scalar loop.
     /// `back_edges` is the count of back edges before the split; `may_wrap`: that count may be the largest number of
-    /// its type. `multiple` rounds the iterations up, into padding behind the arrays. `whole`, unless it is 0, makes a
-    /// loop of constant length begin earlier and run `whole` iterations; the vector loop has done the first of these
-    /// already. Returns null, and changes nothing, if the loops do not have the expected form.
+    /// its type. `multiple` rounds the iterations up, into padding behind the arrays. `whole`, unless it is 0, makes
+    /// the loop begin earlier and run `whole` iterations, of which the first were done before; runs of fewer, by the
+    /// number of back edges `in_all`, keep the scalar loop. Returns null, and changes nothing, if the loops do not have
+    /// the expected form.
     llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1,
-                     unsigned whole = 0);
+                     unsigned whole = 0, const llvm::SCEV* in_all = nullptr);
 
     /// Rounds the iterations of a loop of constant length up to whole vectors, into padding behind the arrays.
     void round_up(llvm::Loop& loop, unsigned trip_count, unsigned width);
 
     /// Makes the loop run `last` + 1 times, by a new 32-bit counter from which its inductions are computed. `last` is a
     /// 32-bit number, too.
-    void count_anew(llvm::Loop& loop, llvm::Value* last);
+    /// If it `may_go_back`, its clones may be made to begin before its first iteration.
+    void count_anew(llvm::Loop& loop, llvm::Value* last, bool may_go_back = false);
 
     /// The value of the induction `phi`, which begins at `start`, after `iterations`, fewer than the loop has. Null if
     /// `phi` is no induction.
     llvm::Value* advanced(llvm::PHINode& phi, llvm::Loop& loop, llvm::Value* start, llvm::Value* iterations,
-                          llvm::IRBuilderBase& builder);
+                          llvm::IRBuilderBase& builder, bool may_go_back = false);
 
     /// Call once the rest is vectorised, too. The sums of the vector loop then stay in lanes through the rest, and are
     /// reduced to a number once, not twice.
@@ -65,7 +67,7 @@ class remainder {
     bool find_bypass(const split_loop& split, bypass& found) const;
     llvm::Loop* clone(const split_loop& split, const bypass& bypass, llvm::Value* keeps_scalar);
     void begin_earlier(llvm::Loop& loop, llvm::Value* iterations);
-    void replace_inductions(llvm::Loop& loop, llvm::PHINode& counter);
+    void replace_inductions(llvm::Loop& loop, llvm::PHINode& counter, bool may_go_back);
 
     llvm::LoopInfo& m_loops;
     llvm::ScalarEvolution& m_evolution;

@@ -2,6 +2,7 @@
 // Loops whose length is known at run time: the compiler's own vectors, single vectors, one masked step, and no scalar loop.
 // TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512
 // TARGET avx2 = -O2 -march=haswell
+// TARGET zen = -O3 -march=znver3
 // TARGET openmp = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd
 // TARGET fast = -O3 -march=sapphirerapids -mprefer-vector-width=512 -ffast-math
 // TARGET wrapping = -O3 -march=sapphirerapids -mprefer-vector-width=512
@@ -16,6 +17,10 @@
 // wide: vmovups (%rsi,%{{r[0-9a-z]+}},4), %zmm0 {%k1} {z}
 // wide-NOT: vaddss
 // wide: retq
+// zen: remark: vectors of 4 x 8 lanes, the rest by single vectors, of which the last begins earlier [-Rpass=causeway-simd]
+// zen-LABEL: {{^}}add:
+// zen-NOT: vmaskmov
+// zen: retq
 // avx2-LABEL: {{^}}add:
 // avx2: vmovups 96(%rsi,%{{r[0-9a-z]+}},4), %ymm
 // avx2: vmaskmovps
@@ -129,4 +134,13 @@ void index_of_32_bits(float *restrict c, const float *restrict a, unsigned from,
 // Known to be long: the compiler's vectors, and its scalar rest.
 void long_by_profile(float* restrict c, const float* a, long n) {
     for (long i = 0; __builtin_expect_with_probability(i < n, 1, 0.99999); i++) c[i] = a[i] + 1;
+}
+
+// A last vector that begins earlier needs steps that are known.
+// avx2-LABEL: {{^}}counted_by:
+// avx2: retq
+void counted_by(int *restrict c, const int *a, int step) {
+    int x = 5;
+    for (int i = 0; i < 103; i++, x += step)
+        c[i] = a[i] + x;
 }
