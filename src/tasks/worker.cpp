@@ -20,10 +20,13 @@ using namespace std::chrono_literals;
 /// A thief takes spared tasks of a group that has taken none of them for this long. Longer than a deal and a wake-up on
 /// the owner's side.
 constexpr auto patience = 20us;
-constexpr int pauses_before_sleep = 64;
-/// A wait looks so often for what it needs, some 20 us, before it looks for anything else, and gives its slot away:
-/// two changes of threads, which take as long.
-constexpr int looks_at_needed = 16;
+/// Some 300 us: the wake-ups that a sleep costs others may take 60 us each, in virtual machines.
+constexpr int pauses_before_sleep = 96;
+/// A wait looks so often for what it needs, some 150 us, before it looks for anything else, and gives its slot away:
+/// two changes of threads, which take as long there.
+constexpr int looks_at_needed = 48;
+/// From then on a woken thread that shares the core goes first: else it starts when the time slice ends, 3 ms later.
+constexpr int looks_before_yield = 8;
 /// Children are put first into an inbox, so a wait that looks beyond these misses few.
 constexpr std::size_t looks_into_inbox = 16;
 /// Below this a task gets a stack of its own: tasks that wait run others on top of themselves, to any depth.
@@ -46,13 +49,15 @@ bool stack_is_short() {
     return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0)) - t_stack_begin < least_stack;
 }
 
-void pause(int times) {
+void pause_before(int look) {
+    const int times = 1 << std::min(look, 6);
     for (int each = 0; each < times; ++each)
 #if defined __x86_64__ || defined __i386__
         __builtin_ia32_pause();
 #else
         std::atomic_signal_fence(std::memory_order_seq_cst);
 #endif
+    if (look >= looks_before_yield) std::this_thread::yield();
 }
 
 } // namespace
@@ -202,7 +207,7 @@ void worker::taken() { m_pool.m_groups[m_group]->free.fetch_sub(1, std::memory_o
 
 task* worker::look() {
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {
-        pause(1 << std::min(looks, 6));
+        pause_before(looks);
         if (m_pool.is_over() || m_pool.m_slots.has_ready()) return nullptr;
         if (auto* const found = find()) return found;
         if (m_saw_spared) std::this_thread::sleep_for(patience / 4);
@@ -212,7 +217,7 @@ task* worker::look() {
 
 task* worker::look(const task_group& group) {
     for (int looks = 0; looks < pauses_before_sleep; ++looks) {
-        pause(1 << std::min(looks, 6));
+        pause_before(looks);
         if (group.is_done()) return nullptr;
         if (looks < looks_at_needed) {
             if (auto* const found = from_inboxes_for(group)) return found;
