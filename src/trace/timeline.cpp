@@ -178,7 +178,8 @@ class event_writer {
             details["error"] = m_part.text(each.error);
         }
         auto name = m_part.text(each.source);
-        if (each.target != each.source) name += " -> " + m_part.text(each.target);
+        const bool is_meeting = each.target == each.source && each.bytes == 0;
+        if (!is_meeting) name += " -> " + m_part.text(each.target);
         const bool is_own = m_part.text(each.strategy) == transfer::measuring_strategy;
         auto& lane = m_tracks[{0, is_own ? "what the tuner measures" : "transfers"}];
         lane.push_back({position.begin, position.end, is_own ? "measuring: " + name : name,

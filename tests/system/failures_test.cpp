@@ -229,8 +229,8 @@ TEST_F(failures, are_none_where_nobody_sends_or_receives_and_explain_says_who_th
                               completes(enqueue_receive(m_on.get(), some.whole(), MPI_PROC_NULL, 1, m_comm));
     const auto told = testing::internal::GetCapturedStderr();
     EXPECT_TRUE(all_complete);
-    EXPECT_THAT(told, testing::AllOf(testing::HasSubstr("device buffer -> MPI_PROC_NULL, 0 B"),
-                                     testing::HasSubstr("MPI_PROC_NULL -> device buffer, 0 B")));
+    EXPECT_THAT(told, testing::AllOf(testing::HasSubstr("device buffer -> MPI_PROC_NULL, took"),
+                                     testing::HasSubstr("MPI_PROC_NULL -> device buffer, took")));
 }
 
 TEST_F(failures, do_not_come_from_objects_released_right_after_the_enqueue) {

@@ -43,7 +43,8 @@ std::string explain(const explained_transfer& what) {
     const auto& chosen = what.chosen;
     const double took = std::chrono::duration<double>(what.took).count();
     auto line = what.source;
-    if (what.target != what.source) line += " -> " + what.target;
+    const bool is_meeting = what.target == what.source && what.bytes == 0;
+    if (!is_meeting) line += " -> " + what.target;
     if (what.bytes != 0)
         line += ", " + bytes_text(what.bytes) + ": " + std::string(chosen.strategy) + ", block " +
                 bytes_text(chosen.block_bytes) + ", depth " + std::to_string(chosen.depth) + ", I/O threads " +

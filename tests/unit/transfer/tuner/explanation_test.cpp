@@ -2,6 +2,7 @@
 // What the user reads about a transfer.
 #include "transfer/tuner/explanation.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 using namespace causeway;
@@ -57,4 +58,10 @@ TEST(explanation, says_of_what_moves_no_bytes_who_waited_for_what) {
     EXPECT_EQ(explain(told), "the word at 64 B -> signal, took 12.00 ms");
     told.source = told.target = "a barrier";
     EXPECT_EQ(explain(told), "a barrier, took 12.00 ms");
+}
+
+TEST(explanation, names_both_ends_of_a_copy_between_buffers) {
+    auto told = example();
+    told.source = told.target = "device buffer";
+    EXPECT_THAT(explain(told), testing::StartsWith("device buffer -> device buffer, "));
 }
