@@ -256,7 +256,7 @@ void measure_affinity(const effort& spent, rows& all) {
     if (!has_openmp_vectors() || openmp::threads() < 2) return;
     // The first two fit into the private caches of a core, the last does not.
     for (const int share : {10'000, 30'000, 500'000}) {
-        const auto n = static_cast<std::size_t>(share * openmp::threads());
+        const auto n = static_cast<std::size_t>(share) * static_cast<std::size_t>(openmp::threads());
         const auto series = std::to_string(share) + " elements a thread";
         std::vector<float> a(n, 1), b(n, 2), c(n), d(n);
         std::array<std::vector<double>, 2> times;
