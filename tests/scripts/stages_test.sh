@@ -41,6 +41,25 @@ expect 1 '92% tests passed, 1 tests failed out of 13' 'Failed: tests: g++'
 program scripts/test.sh <<<"$summary"
 program scripts/build.sh <<<'[ "$1" = clang ] && echo "what Clang says" && exit 1; exit 0'
 expect 1 '85% tests passed, 1 tests failed out of 7' 'what Clang says'
+# Too late for the sanitized tests (bash counts on from the SECONDS that it is given).
+export SECONDS=2400
+program scripts/build.sh <<<"$build"
+program scripts/test.sh <<<"$summary"
+expect 1 '85% tests passed, 1 tests failed out of 7' ', left out: 38 minutes were over'
+unset SECONDS
+# A skipped stage fails where its programs were to be installed, and is skipped where they were not.
+program scripts/tidy.sh <<<'exit 77'
+expect 0 '100% tests passed, 0 tests failed out of 12' 'tidy, skipped'
+TEST_SETUP='build lint' expect 1 '92% tests passed, 1 tests failed out of 13' 'Failed: tidy'
+program scripts/tidy.sh <<<'exit 0'
+# Without Clang: a folder of the programs alone that are called here.
+mkdir no_clang
+for name in bash env dirname tail sed awk sleep grep mkdir cat; do ln -s "$(command -v $name)" no_clang/; done
+with_clang=$PATH
+PATH=$folder/no_clang
+expect 0 '100% tests passed, 0 tests failed out of 6' 'skipped: no Clang 19'
+TEST_SETUP='build sanitize' expect 1 '85% tests passed, 1 tests failed out of 7' 'Failed: tests: Clang, sanitized'
+PATH=$with_clang
 # Everything: by Clang without sanitizers, too. Tests that repeat others are not left out.
 program scripts/build.sh <<<"$build; echo \"\$1 \$TARGET.\" >>built"
 program scripts/test.sh <<<"$summary; shift; echo \"\$*\" >>options"
