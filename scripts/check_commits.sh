@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the messages of commits: the subject is `part: do this`, at most 72 characters, imperative and without a full stop; the body
-# is not empty. Usage: check_commits.sh [SINCE]
+# Checks the messages of commits: the subject is `part: do this`, at most 72 characters, begins with a verb in the imperative, and has
+# no full stop; the body is not empty. Usage: check_commits.sh [SINCE]
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# The last commits before the rules: for subjects, and for bodies and verbs.
+# The last commits before the rules: for subjects, and for bodies and first words.
 first=bea603c26e35
-strict=35c699783f13
+strict=811d98744a23
 since=${1-$first}
 if ! git rev-parse -q --verify "$since^{commit}" >/dev/null 2>&1; then
     echo "check_commits: skipped: the history back to $since is not here"
@@ -27,6 +27,9 @@ git rev-parse -q --verify "$strict^{commit}" >/dev/null 2>&1 || strict=HEAD
         split("adds allows avoids builds calls changes compiles corrects counts does drops fixes gives gets is keeps lets makes mends moves " \
               "prints puts reads removes renames replaces runs says sends sets shows speeds starts stops takes tells updates uses writes", list, " ")
         for (i in list) third[list[i]] = 1
+        split("a all an another any both each every few its last less many more most new newer newest next no old older other our short " \
+              "some such that the their these this those three two what when where which who why with without", list, " ")
+        for (i in list) no_verb[list[i]] = 1
         split("bed bleed breed bring cling embed exceed feed need ping proceed ring seed shed speed spring string swing wed", list, " ")
         for (i in list) imperative[list[i]] = 1
     }
@@ -44,7 +47,8 @@ git rev-parse -q --verify "$strict^{commit}" >/dev/null 2>&1 || strict=HEAD
         verb = subject
         sub(/^[^:]*: */, "", verb)
         sub(/[ ,].*/, "", verb)
-        if (verb in third || (verb ~ /^[a-z]+(ed|ing)$/ && !(verb in imperative))) refuse("`" verb "` is not imperative")
+        if (verb in no_verb || verb !~ /^[a-z]+(-[a-z]+)*$/) refuse("`" verb "` is no verb")
+        else if (verb in third || (verb ~ /^[a-z]+(ed|ing)$/ && !(verb in imperative))) refuse("`" verb "` is not imperative")
     }
     END {
         for (i = 1; i <= count; ++i) print wrong[i]

@@ -27,9 +27,14 @@ body=$'\n\nThis says why.'
 expect "transfer: check the size of a file$body"
 expect "one-sided, tests: bring PEs together$body"
 expect "docs: need fewer words$body"
-expect "tests: OpenSHMEM's refusals beside others$body"
+expect "records: time BT-MZ's class W again$body"
+expect "tests: re-run what failed$body"
 expect "tests: check the size of a file" "has no body that says why"
 expect $'tests: check the size of a file\n\n \n' "has no body"
+expect "tests: OpenSHMEM's refusals beside others$body" "\`OpenSHMEM's\` is no verb"
+for word in the a all more other some new short what 16; do
+    expect "records: $word verdicts$body" "\`$word\` is no verb"
+done
 expect "tests: checked the size of a file$body" '`checked` is not imperative'
 expect "tests: checking the size of a file$body" '`checking` is not imperative'
 expect "tests: adds the size of a file$body" '`adds` is not imperative'
