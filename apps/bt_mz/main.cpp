@@ -41,7 +41,7 @@ constexpr const char*
             "                      (default: staged,messages,one_sided)\n"
             "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
             "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
-            "  --deal-again N      deal the zones by the ranks' times, measured up to N times (default 0: by points)\n"
+            "  --deal-again N      deal the zones again by the ranks' times, N times (default 0: by inner points)\n"
             "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
             "  --move-fields       the fields go to the device and back for each kernel\n"
             "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
@@ -174,7 +174,7 @@ cost timed_steps(version& way, void (version::*step)(), int steps) {
 }
 
 /// Blocks with and without an exchange in turn, and each of the two first in every other pair: what changes slowly on
-/// the machine meets both. As many steps in all as a run has. They change the field.
+/// the machine meets both. About as many steps in all as a run has. They change the field.
 void time_blocks(contender& of, int steps) {
     const int pairs = std::min(4, steps), length = std::max(1, steps / (2 * pairs));
     for (int pair = 0; pair < pairs; ++pair) {
@@ -353,6 +353,8 @@ bool benchmark(const options& options) {
     int rank = 0, ranks = 1;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (options.deals > 0 && ranks == 1)
+        throw std::invalid_argument("--deal-again changes nothing for one rank, which has all zones");
     const auto& kind = class_of(options.kind, options.one_zone);
     const int steps = options.steps > 0 ? options.steps : kind.steps;
 

@@ -68,6 +68,14 @@ foreach(refused IN ITEMS "--kernels;split;directives" "--move-fields;directives"
   set_tests_properties(bt_mz.no${option}.${version} PROPERTIES PASS_REGULAR_EXPRESSION
     "bt_mz: ${option} changes nothing for the version ${version}")
 endforeach()
+causeway_test(bt_mz.no--deal-again.one_rank LABEL example RUNTIME pocl COMMAND $<TARGET_FILE:bt_mz> --class S --deal-again 1)
+set_tests_properties(bt_mz.no--deal-again.one_rank PROPERTIES PASS_REGULAR_EXPRESSION
+  "bt_mz: --deal-again changes nothing for one rank")
+# What dealing does with speeds; the programs' results are the same however zones are dealt.
+add_executable(bt_mz_mesh_test ${CMAKE_CURRENT_LIST_DIR}/bt_mz_mesh_test.cpp ${PROJECT_SOURCE_DIR}/apps/bt_mz/problem.cpp)
+target_include_directories(bt_mz_mesh_test PRIVATE ${PROJECT_SOURCE_DIR}/apps)
+target_link_libraries(bt_mz_mesh_test PRIVATE causeway_flags GTest::gtest GTest::gtest_main Threads::Threads)
+causeway_test(bt_mz.mesh LABEL unit RUNTIME none COMMAND $<TARGET_FILE:bt_mz_mesh_test>)
 # Numbers of ranks that do not divide the number of zones.
 foreach(ranks 3 7)
   causeway_test(bt_mz.${ranks}_ranks LABEL example RUNTIME pocl RANKS ${ranks}
