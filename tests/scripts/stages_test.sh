@@ -8,6 +8,7 @@ mkdir "$folder/scripts" "$folder/bin"
 cp "$1" "$folder/scripts/stages.sh"
 cd "$folder"
 export PATH=$folder/bin:$PATH
+unset TEST_SETUP TIDY # `make test` hands its own down to its tests
 
 # program NAME: its text comes from standard input
 program() {
@@ -54,7 +55,7 @@ TEST_SETUP='build lint' expect 1 '92% tests passed, 1 tests failed out of 13' 'F
 program scripts/tidy.sh <<<'exit 0'
 # Without Clang: a folder of the programs alone that are called here.
 mkdir no_clang
-for name in bash env dirname tail sed awk sleep grep mkdir cat; do ln -s "$(command -v $name)" no_clang/; done
+for name in bash env dirname tail sed awk sleep grep mkdir cat rm; do ln -s "$(command -v $name)" no_clang/; done
 with_clang=$PATH
 PATH=$folder/no_clang
 expect 0 '100% tests passed, 0 tests failed out of 6' 'skipped: no Clang 19'
