@@ -20,10 +20,10 @@ using namespace std::chrono_literals;
 /// A thief takes spared tasks of a group that has taken none of them for this long. Longer than a deal and a wake-up on
 /// the owner's side.
 constexpr auto patience = 20us;
-/// Some 300 us: the wake-ups that a sleep costs others may take 60 us each, in virtual machines.
+/// Some 300 us on one Intel Xeon: the wake-ups that a sleep costs others may take 60 us each, in virtual machines.
 constexpr int pauses_before_sleep = 96;
-/// A wait looks so often for what it needs, some 150 us, before it looks for anything else, and gives its slot away:
-/// two changes of threads, which take as long there.
+/// A wait looks so often for what it needs, some 150 us there, before it looks for anything else, and gives its slot
+/// away: two changes of threads, which take as long there.
 constexpr int looks_at_needed = 48;
 /// From then on a woken thread that shares the core goes first: else it starts when the time slice ends, 3 ms later.
 constexpr int looks_before_yield = 8;
@@ -238,8 +238,10 @@ void worker::sleep(task_group* group) {
     const bool goes_on = group && !group->announce_sleeper(task_group::sleeps_at_its_slot);
     real_atomics::fence();
     if (!goes_on && !(!group && m_pool.is_over()) && !work_in_reach() && !m_pool.m_slots.has_ready()) bell.sleep(key);
-    // The ring may have told of work, which a thread that has waited leaves to others.
-    if (group && group->is_done() && work_in_reach()) m_pool.tell_of_work(m_group);
+    if (!group || !group->is_done()) return;
+    // The ring may have told of work, or of a thread that wants a slot: a thread that has waited leaves both to others.
+    if (work_in_reach()) m_pool.tell_of_work(m_group);
+    if (m_pool.m_slots.has_ready()) m_pool.wake_any();
 }
 
 void worker::run(task* which) {

@@ -132,7 +132,8 @@ TEST(stepped, an_inbox_gives_each_element_once) {
     EXPECT_GT(model.runs, 500u);
 }
 
-/// Workers that each want one element, as worker::idle() looks for it, and makers as pool::make_ready() does.
+/// Workers that each want one element, as worker::find() and worker::sleep() look for it, and makers as
+/// pool::make_ready() does.
 struct sleep_scene {
     void make() {
         work.fetch_add(1);
@@ -212,8 +213,40 @@ TEST(stepped, a_sleeper_of_another_group_is_woken_if_nobody_sleeps_in_the_first)
     }
 }
 
+TEST(stepped, a_thread_that_has_waited_passes_on_the_ring_for_one_that_wants_a_slot) {
+    struct scene {
+        std::array<doorbell<stepped::atomics>, 2> bells;
+        stepped::atomic<int> over, ready;
+    };
+    scheduler model;
+    for (const bool passes_on : {true, false}) {
+        std::unique_ptr<scene> all;
+        const auto fresh = [&] {
+            all = std::make_unique<scene>();
+            return std::vector<scheduler::body>{
+                [&all, passes_on] { // as worker::sleep(): its group is over, and it goes on with its own task
+                    const auto key = all->bells[0].register_sleeper();
+                    if (all->over.load() == 0) all->bells[0].sleep(key);
+                    if (passes_on && all->ready.load() != 0) (void)wake_one(all->bells);
+                },
+                [&all] { // the one that would give its slot away
+                    const auto key = all->bells[1].register_sleeper();
+                    if (all->ready.load() == 0) all->bells[1].sleep(key);
+                },
+                [&all] { // ends the first one's group, and then that of a thread without a slot
+                    all->over.store(1);
+                    all->bells[0].ring_all();
+                    all->ready.store(1);
+                    (void)wake_one(all->bells);
+                },
+            };
+        };
+        EXPECT_EQ(model.random_orders(orders(0.1), fresh, [] { return true; }), passes_on) << "run " << model.runs;
+    }
+}
+
 /// The workers of one node: each has a deque; both have the inbox and the bell. A worker looks as worker::find() does,
-/// and sleeps as worker::idle() does.
+/// and sleeps as worker::sleep() does.
 struct node_scene {
     explicit node_scene(int count) : left(count) {}
     void push(unsigned self) {
