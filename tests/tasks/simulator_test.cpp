@@ -241,7 +241,7 @@ TEST(simulator, fine_memory_lies_on_nodes_with_cores) {
     EXPECT_EQ(both.remote_bytes, 64 << 12);
 }
 
-TEST(simulator, says_so_where_tasks_can_never_run) {
+TEST(simulator, runs_tasks_of_tiles_where_no_worker_sits) {
     // Algorithm 2 spares short queues for ever; a vicinity of one tile that no worker sits at.
     auto model = model_of("tilepro64");
     program what;
@@ -249,6 +249,12 @@ TEST(simulator, says_so_where_tasks_can_never_run) {
     const auto begin = what.allocate(1 << 20, distribution::coarse); // home: tile 1, and one core works
     what.tasks.emplace_back().regions = {{begin, 1 << 20, access::in, false}};
     EXPECT_NO_THROW((void)simulate(what, model, *policy_named("locality-paper", model.machine, 1), {.cores = 1}));
+}
+
+TEST(simulator, a_timeline_is_json_whatever_its_title) {
+    const auto text = timeline_of({}, "folder \"a\\b\"\n");
+    EXPECT_NE(text.find(R"("title":"folder \"a\\b\"\u000a"})"), std::string::npos) << text;
+    EXPECT_NE(text.find(R"("args":{"name":"folder \"a\\b\"\u000a"})"), std::string::npos) << text;
 }
 
 TEST(simulator, knows_the_papers_machines) {

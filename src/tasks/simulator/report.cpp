@@ -12,6 +12,26 @@
 
 namespace causeway::tasks::simulator {
 
+namespace {
+
+/// As the inside of a string of JSON.
+std::string escaped(const std::string& text) {
+    std::string made;
+    for (const char each : text) {
+        if (const auto code = static_cast<unsigned char>(each); code < 0x20) {
+            std::array<char, 8> unit{};
+            std::snprintf(unit.data(), unit.size(), "\\u%04x", static_cast<unsigned>(code));
+            made += unit.data();
+            continue;
+        }
+        if (each == '"' || each == '\\') made += '\\';
+        made += each;
+    }
+    return made;
+}
+
+} // namespace
+
 std::unique_ptr<policy> policy_named(const std::string& name, const topology::machine& machine, unsigned vicinity) {
     const bool tiles = machine.columns != 0;
     if (name == "work-stealing") return work_stealing_policy();
@@ -48,8 +68,9 @@ best_found find_best(const program& what, const std::string& paper_name, const c
 }
 
 std::string timeline_of(const outcome& run, const std::string& title) {
-    std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":\"" + title + "\"},\"traceEvents\":[\n";
-    text += "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"" + title + "\"}}";
+    const auto name = escaped(title);
+    std::string text = "{\"displayTimeUnit\":\"ms\",\"otherData\":{\"title\":\"" + name + "\"},\"traceEvents\":[\n";
+    text += "{\"ph\":\"M\",\"pid\":1,\"name\":\"process_name\",\"args\":{\"name\":\"" + name + "\"}}";
     // The colours that viewers know by name, from green to blue as the paper has it.
     constexpr std::array<const char*, 5> colours = {"good", "thread_state_running", "thread_state_runnable",
                                                     "rail_load", "rail_response"};
