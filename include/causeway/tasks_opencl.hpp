@@ -13,7 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <initializer_list>
-#include <iterator>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -217,7 +217,7 @@ class event_bridge {
     }
 
     void work() {
-        std::vector<std::unique_ptr<watched>> mine;
+        std::list<std::unique_ptr<watched>> mine;
         auto pause = std::chrono::microseconds(20);
         for (;;) {
             bool ends = false;
@@ -228,8 +228,7 @@ class event_bridge {
                 else
                     m_changed.wait_for(lock, pause, [this] { return m_ends || !m_watched.empty(); });
                 if (!m_watched.empty()) pause = std::chrono::microseconds(20);
-                std::move(m_watched.begin(), m_watched.end(), std::back_inserter(mine));
-                m_watched.clear();
+                mine.splice(mine.end(), m_watched); // takes no memory, so it cannot fail in this thread
                 ends = m_ends;
             }
             pause = std::min(2 * pause, std::chrono::microseconds(1000));
@@ -250,7 +249,7 @@ class event_bridge {
     std::mutex m_spawn_mutex; // held while a command's two tasks are spawned, so that no other command's come between
     std::mutex m_mutex; // guards m_watched, m_ends
     std::condition_variable m_changed;
-    std::vector<std::unique_ptr<watched>> m_watched;
+    std::list<std::unique_ptr<watched>> m_watched;
     bool m_ends = false;
     std::thread m_thread;
 };
