@@ -30,7 +30,7 @@ struct cost_model {
     /// Where it was measured: `wake` of each further thread of pools of 2, 4, ... threads whose threads are all woken.
     /// Where there are nearly as many as processors, some share one, and start when the other thread ends its task.
     std::vector<std::vector<double>> measured_wakes;
-    double awake = 150e-6; ///< seconds for which an idle worker looks for work before it sleeps
+    double awake = 300e-6; ///< seconds for which an idle worker looks for work before it sleeps, as in the pool
     double patience = 20e-6; ///< seconds after which thieves take spared tasks, as in the pool
     std::uint64_t private_cache = 0; ///< bytes of each core's own cache; the last-level cache gets what it evicts. 0:
                                      ///< the last-level cache holds everything
