@@ -395,7 +395,7 @@ TEST_P(every_policy, an_idle_pool_uses_no_processor) {
         std::this_thread::yield();
 }
 
-TEST(tasks, callers_beyond_the_places_wait_asleep_and_end) {
+TEST(tasks, callers_beyond_the_places_end) {
     task_pool pool({.threads = 2});
     std::atomic<int> ran{0};
     std::vector<std::thread> callers;
