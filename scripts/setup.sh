@@ -16,7 +16,8 @@ usage: scripts/setup.sh [--check] GROUP...
   python     what the tests of the Python package and of smith_waterman need (pyopencl, mpi4py, Biopython, ...),
              from PyPI into .venv
   compilers  Clang and LLVM 19, on which the directive compiler and the SIMD plug-in are built
-  tasks      hwloc, which tells the task scheduler where memory and processors are
+  tasks      hwloc, which tells the task scheduler where memory and processors are, and SimGrid, beside which the tests
+             run its simulator
   nodes      QEMU and a kernel: the tests' machine with 8 memory nodes (x86-64 only)
   lint       clang-format and clang-tidy 19
   mpich      the second MPI of the tests
@@ -47,7 +48,7 @@ debian_packages() {
     site) echo python3 python3-venv mandoc ;;
     package) echo build-essential debhelper dh-python lintian mmdebstrap python3 ;;
     compilers) echo clang-19 llvm-19-dev libclang-19-dev oclgrind ;;
-    tasks) echo libhwloc-dev ;;
+    tasks) echo libhwloc-dev libsimgrid-dev ;;
     nodes)
         [ "$(uname -m)" = x86_64 ] || return 0
         echo qemu-system-x86 cpio
@@ -142,7 +143,11 @@ LLVM 19 with headers (llvm-config-19)|has_command llvm-config-19
 Clang's own headers and libraries (libclang-19-dev)|has_clang_headers
 TEXT
         ;;
-    tasks) echo 'hwloc (hwloc.h)|has_header hwloc.h' ;;
+    tasks) cat <<'TEXT'
+hwloc (hwloc.h)|has_header hwloc.h
+SimGrid (simgrid/s4u.hpp)|has_header simgrid/s4u.hpp
+TEXT
+        ;;
     nodes) cat <<'TEXT'
 QEMU (qemu-system-x86_64)|has_command qemu-system-x86_64
 cpio|has_command cpio

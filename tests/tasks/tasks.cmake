@@ -54,7 +54,7 @@ if(TARGET task_fib)
   causeway_test(task_fib.help LABEL example RUNTIME none TIMEOUT 300 COMMAND $<TARGET_FILE:task_fib> --help)
 endif()
 
-# The simulator beside another one, where it is there (Debian: libsimgrid-dev).
+# The simulator beside another one, where it is there (scripts/setup.sh tasks).
 find_path(CAUSEWAY_SIMGRID_HEADERS simgrid/s4u.hpp)
 find_library(CAUSEWAY_SIMGRID_LIBRARY simgrid)
 if(CAUSEWAY_SIMGRID_HEADERS AND CAUSEWAY_SIMGRID_LIBRARY AND NOT CAUSEWAY_SANITIZE)
