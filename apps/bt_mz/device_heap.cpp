@@ -19,7 +19,7 @@ device_heap::~device_heap() {
     // communication end
 }
 
-heap_place place_of(const double* address) {
+buffer_location location_of(const double* address) {
     // communication begin
     std::size_t offset = 0;
     cl_int code = CL_SUCCESS;

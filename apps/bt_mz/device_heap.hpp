@@ -19,10 +19,10 @@ class device_heap {
 };
 
 /// An address of the heap in the form that kernels take: the heap's buffer, and the index of a double in it.
-struct heap_place {
+struct buffer_location {
     cl_mem buffer;
     std::size_t first_value;
 };
-heap_place place_of(const double* address);
+buffer_location location_of(const double* address);
 
 } // namespace bt_mz

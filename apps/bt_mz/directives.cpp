@@ -31,8 +31,8 @@ class directives : public version {
         }
         // communication begin
         for (double* each : {m_inbox.half(0), m_inbox.half(1), m_inbox.outgoing()}) {
-            const auto place = place_of(each);
-            bt_mz_map(each, place.buffer, place.first_value * sizeof(double), m_inbox.bytes());
+            const auto location = location_of(each);
+            bt_mz_map(each, location.buffer, location.first_value * sizeof(double), m_inbox.bytes());
         }
         // communication end
     }

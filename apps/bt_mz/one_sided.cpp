@@ -22,7 +22,7 @@ class one_sided : public device_version {
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        const auto out = place_of(m_inbox.outgoing());
+        const auto out = location_of(m_inbox.outgoing());
         const apps::event packed = m_solver.enqueue_pack(out.buffer, out.first_value);
         apps::check(clFlush(m_solver.queue()), "clFlush");
         cl_event there = packed.get(), one = nullptr;
@@ -47,7 +47,7 @@ class one_sided : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::early);
         // communication begin
-        const auto arrived = place_of(in);
+        const auto arrived = location_of(in);
         m_solver.enqueue_unpack(arrived.buffer, arrived.first_value, all);
         // communication end
         m_solver.enqueue_solve(step_part::late);

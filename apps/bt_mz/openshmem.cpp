@@ -16,7 +16,7 @@ class openshmem : public device_version {
     void step() override {
         // communication begin
         double* const in = m_inbox.begin_step();
-        const auto out = place_of(m_inbox.outgoing());
+        const auto out = location_of(m_inbox.outgoing());
         const apps::event packed = m_solver.enqueue_pack(out.buffer, out.first_value);
         apps::check(clFlush(m_solver.queue()), "clFlush");
         // communication end
@@ -27,7 +27,7 @@ class openshmem : public device_version {
             shmem_putmem_signal(in + part.there, m_inbox.outgoing() + part.out, part.values * sizeof(double),
                                 m_inbox.signal(), 1, SHMEM_SIGNAL_ADD, part.peer);
         shmem_signal_wait_until(m_inbox.signal(), SHMEM_CMP_GE, m_inbox.all_arrived());
-        const auto arrived = place_of(in);
+        const auto arrived = location_of(in);
         m_solver.enqueue_unpack(arrived.buffer, arrived.first_value);
         // communication end
         m_solver.enqueue_solve(step_part::late);

@@ -205,7 +205,7 @@ uint64_t causeway_unbound_allocations() {
 
 int causeway_task_pool_create(const causeway_task_pool_options* options, causeway_task_pool** made) {
     return guard([&] {
-        if (!made) throw transfer_error(status::invalid_value, "a pool of tasks: the place for its handle is null");
+        if (!made) throw transfer_error(status::invalid_value, "a pool of tasks: the pointer to its handle is null");
         const causeway_task_pool_options given = options ? *options : causeway_task_pool_options{};
         if (given.threads > 4096)
             throw transfer_error(status::invalid_value,
@@ -279,7 +279,7 @@ causeway_task* causeway_task_make(causeway_task_pool* pool, size_t bytes, size_t
     task* made = nullptr;
     (void)guard([&] {
         if (!pool || !payload)
-            throw transfer_error(status::invalid_value, pool ? "a task: the place for its payload's address is null"
+            throw transfer_error(status::invalid_value, pool ? "a task: the pointer to its payload's address is null"
                                                              : "a task: its pool is null");
         if (alignment == 0 || (alignment & (alignment - 1)) != 0 || alignment > 32768)
             throw transfer_error(status::invalid_value,

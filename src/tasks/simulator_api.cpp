@@ -96,7 +96,7 @@ void simulate(const causeway_simulation& asked, causeway_simulation_result& resu
 
 int causeway_tasks_simulate(const causeway_simulation* asked, causeway_simulation_result* result) {
     return guard([&] {
-        if (!result) throw transfer_error(status::invalid_value, "a simulation: the place for its result is null");
+        if (!result) throw transfer_error(status::invalid_value, "a simulation: the pointer to its result is null");
         simulate(asked ? *asked : causeway_simulation{}, *result);
     });
 }

@@ -47,7 +47,7 @@ class run {
         m_in_load.resize(m_nodes);
         m_out_load.resize(m_nodes);
         for (unsigned node = 0; node < m_nodes; ++node)
-            if (!m_model.machine.nodes[node].cores.empty()) m_places.push_back(node);
+            if (!m_model.machine.nodes[node].cores.empty()) m_memory_nodes.push_back(node);
         for (const auto& each : what.allocations)
             if (each.by == none) place(each, 0);
         build_order();
@@ -162,9 +162,9 @@ class run {
         made.how = what.how == distribution::standard
                        ? (m_model.uniform_standard ? distribution::fine : distribution::local)
                        : what.how;
-        made.nodes = static_cast<unsigned>(m_places.size());
-        made.turns = m_places.data();
-        made.node = made.how == distribution::coarse ? m_places[m_next_place++ % m_places.size()] : toucher;
+        made.nodes = static_cast<unsigned>(m_memory_nodes.size());
+        made.turns = m_memory_nodes.data();
+        made.node = made.how == distribution::coarse ? m_memory_nodes[m_next_node++ % m_memory_nodes.size()] : toucher;
         m_map.add(made);
     }
 
@@ -501,7 +501,7 @@ class run {
     region_cache m_caches;
     grouping m_groups;
     std::vector<worker_state> m_workers;
-    std::vector<unsigned> m_order, m_places;
+    std::vector<unsigned> m_order, m_memory_nodes;
     std::vector<group_state> m_queues;
     std::vector<std::uint64_t> m_counts; ///< of the step that begins, as m_bytes
     std::vector<double> m_bytes;
@@ -511,7 +511,7 @@ class run {
     std::vector<std::uint32_t> m_roots;
     std::deque<std::uint32_t> m_greedy;
     footprint m_footprint;
-    std::size_t m_next_place = 0, m_over = 0, m_rings = 0;
+    std::size_t m_next_node = 0, m_over = 0, m_rings = 0;
     double m_now = 0;
     outcome m_outcome;
 };
