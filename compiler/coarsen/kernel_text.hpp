@@ -9,7 +9,7 @@
 
 namespace coarsen {
 
-/// The kernel stays as it is; the text says why.
+/// Thrown for a kernel that cannot be coarsened: it stays as it is. what() says why.
 struct refusal : std::runtime_error {
     using std::runtime_error::runtime_error;
 };

@@ -6,8 +6,8 @@
 
 namespace directive {
 
-/// Runs `arguments` and waits for it. Its exit status; 127 if it could not be started. With `output`, what it prints
-/// goes there.
+/// Runs the program `arguments` and waits for its end. Returns its exit status; 127 if it could not be started. If
+/// `output` is not null, appends the program's standard output to it.
 int run(const std::vector<std::string>& arguments, std::string* output = nullptr);
 /// Replaces this process by the program (exec). Returns only if that fails.
 int become(const std::vector<std::string>& arguments);

@@ -25,7 +25,7 @@ struct unit {
     /// Variables at file scope that a `declare` directive names, each with the name of its clause.
     std::map<const clang::VarDecl*, std::string> declared{};
 
-    /// Functions that `routine` names or stands before.
+    /// Functions that a `routine` directive names or precedes.
     std::set<const clang::FunctionDecl*> routines{};
 
     bool is_declared(const clang::VarDecl* variable) const { return declared.contains(variable->getCanonicalDecl()); }

@@ -9,8 +9,8 @@
 
 namespace directive {
 
-/// An expression of a clause: its text after macros, and which argument of the call it is. No argument: it was left
-/// out.
+/// An expression of a clause: its text after macro expansion, and its index among the call's arguments; -1 if it was
+/// left out.
 struct expression {
     int argument = -1;
     std::string text;
@@ -41,7 +41,7 @@ struct clause {
 struct pragma {
     int id = 0;
     std::string name; // "parallel loop", "enter data", "update peer"
-    bool in_function = false; // of `declare`, which means other things outside
+    bool in_function = false; // for `declare`: inside a function it has another meaning than at file scope
     std::vector<clause> clauses;
     clang::SourceLocation location;
 

@@ -14,7 +14,7 @@ namespace directive {
 struct naming {
     std::string text;
     bool flat = false;      // an array that is one pointer to its elements
-    bool captured = false;  // the lengths of its rows are kernel parameters, as only the run time knows them
+    bool captured = false;  // the lengths of its rows are kernel parameters, because they are known only at run time
     bool on_device = false; // in the device's memory
     bool own = false;       // in the device's memory, one for each thread
     bool rows = false;      // an array of pointers; on the device, of offsets into acc_rows_NAME
@@ -55,7 +55,7 @@ class expression_printer {
         std::vector<std::string> spaces;
         std::vector<const clang::VarDecl*> globals; // file-scope variables in memory of the device: its last parameters
     };
-    /// Functions that were called and not yet taken.
+    /// Functions that the printed expressions call, except those that an earlier take_called() has returned.
     std::vector<called> take_called() { return std::exchange(m_called, {}); }
 
     /// The lengths of the rows of an array or pointer to arrays, the outermost left out.

@@ -10,7 +10,7 @@ namespace directive {
 /// A private array whose length is known at run time: each thread has its part of one buffer.
 struct scratch {
     std::string name;
-    std::string bytes; // C text, of one thread
+    std::string bytes; // C text: the bytes of one thread's part
 };
 
 struct kernel_text {

@@ -30,7 +30,7 @@ const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool insid
 struct reduction {
     const clang::VarDecl* variable;
     std::string operation;
-    bool found = false; // no clause names it
+    bool found = false; // found by implied_reduction(): no clause names it
 };
 
 struct loop_node {

@@ -36,7 +36,7 @@ class type_printer {
 
 /// An identifier that is not reserved in OpenCL C.
 std::string identifier(const std::string& name);
-/// One without a name, a structure whose members are the outer one's, has one in kernels.
+/// The member's name in kernels. An anonymous structure or union gets a made-up one.
 std::string member_name(const clang::ValueDecl* member);
 
 } // namespace directive

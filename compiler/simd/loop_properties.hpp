@@ -6,11 +6,11 @@
 
 namespace causeway::simd {
 
-/// Ours: the loop was kept from unrolling for us.
+/// Marks a loop that the pass kept_loops has kept from being unrolled.
 constexpr const char* kept_property = "causeway.simd.kept";
 
 bool has_property(const llvm::Loop& loop, llvm::StringRef name);
-/// Replaces one of the same name.
+/// Sets the property of this name; replaces an earlier value.
 void set_property(llvm::Loop& loop, llvm::StringRef name);
 void set_property(llvm::Loop& loop, llvm::StringRef name, int value);
 void set_property(llvm::Loop& loop, llvm::StringRef name, bool value);

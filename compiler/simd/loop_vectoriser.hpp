@@ -16,9 +16,9 @@ class loop_vectoriser {
 
     /// Brings the loop into the form that the vectoriser expects.
     void prepare(llvm::Loop& loop);
-    /// True if that changed a loop, which may have stayed as it was otherwise.
+    /// True if prepare() changed a loop, whether or not that loop was vectorised afterwards.
     bool has_prepared() const { return m_has_prepared; }
-    /// Vectorises as the compiler decides; its own vector epilogue after long vectors is optional. True if it made a
+    /// Vectorises as the compiler decides. `rest` says if it may also vectorise the remainder. True if it made a
     /// vector loop; `loop` is then the scalar remainder.
     bool vectorise(llvm::Loop& loop, epilogue rest);
     /// Vectorises with steps of `vectors` vectors of `width` lanes. If that is impossible, the loop stays as it was,

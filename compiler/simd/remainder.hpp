@@ -31,9 +31,9 @@ class remainder {
     /// Makes a loop that is known to run less than `step` times: for the iterations that `split` leaves, and for short
     /// runs that never reach the vector loop. Runs for which the vector loop's checks fail keep the scalar loop.
     /// `back_edges` is the count of back edges before the split; `may_wrap`: that count may be the largest number of
-    /// its type. `multiple` rounds the iterations up, into padding behind the arrays. `whole`, unless it is 0, makes
-    /// the loop begin earlier and run `whole` iterations, of which the first were done before; runs of fewer, by the
-    /// number of back edges `in_all`, keep the scalar loop. Returns null, and changes nothing, if the loops do not have
+    /// its type. `multiple` rounds the iterations up, into padding behind the arrays. If `whole` is not 0, the loop
+    /// begins earlier and runs `whole` iterations, the first of which are done already; runs of fewer iterations in
+    /// total (`in_all` back edges) keep the scalar loop. Returns null, and changes nothing, if the loops do not have
     /// the expected form.
     llvm::Loop* make(const split_loop& split, const llvm::SCEV* back_edges, bool may_wrap, unsigned multiple = 1,
                      unsigned whole = 0, const llvm::SCEV* in_all = nullptr);

@@ -21,7 +21,7 @@ struct short_rows {
 };
 
 /// The clone of `row` runs up to `longest` times, a power of two, rounded up to a multiple of `multiple`, into padding.
-/// Nothing changes where its length may differ from row to row.
+/// Changes nothing if the length may differ from row to row.
 short_rows clone_for_short_rows(llvm::Loop& row, unsigned longest, unsigned multiple, llvm::LoopInfo& loops,
                                 llvm::ScalarEvolution& evolution, llvm::DominatorTree& dominators);
 
