@@ -12,7 +12,7 @@
 
 namespace causeway::oshmem {
 
-/// A thread that sleeps until a process ends. Launchers that end the others themselves have a few seconds to do so.
+/// A thread that sleeps until a process ends. It then leaves the launcher a few seconds to end the job.
 class death_alarm {
   public:
     /// `watched`, by PE, outlives it. When a process has ended, the thread calls `counts(pe)`, which returns false if

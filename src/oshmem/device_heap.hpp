@@ -18,7 +18,7 @@ class device_heap {
   public:
     /// PE `pe` of `pes` takes one of its node's devices, a GPU if there is one. Collective. If libcauseway has a heap
     /// with the same PEs under the same numbers already, uses that one. `all_agree` returns true if all PEs passed
-    /// true; collective. Throws transfer_error, on every PE if on one.
+    /// true; collective. If one PE fails, every PE throws transfer_error.
     device_heap(int pe, int pes, std::size_t bytes, const std::function<bool(bool)>& all_agree);
 
     [[nodiscard]] std::uintptr_t first() const { return m_first; }

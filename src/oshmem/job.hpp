@@ -42,7 +42,7 @@ struct members {
 enum class loan { source, target };
 inline constexpr std::size_t loans = 2;
 
-/// Where the PEs of a team meet. Each PE has its own number for it, so that threads can make several teams, and meet in
+/// Where the PEs of a team meet. Each PE numbers its slots itself, so that threads can make several teams, and meet in
 /// them, at the same time.
 struct team_slot {
     std::uint32_t number = 0;
@@ -153,8 +153,8 @@ class job {
     /// Call if other threads of this PE may call, or store to symmetric memory. A PE that waits is then no sign of a
     /// deadlock.
     void allow_threads() { m_has_threads = true; }
-    /// Call, even before the start, if others than the PEs may end waits in MPI: threads that call, processes that the
-    /// program has started or met, files. Such a wait is no sign of a deadlock. -1 takes one of them back.
+    /// Call if something other than a PE may end a wait in MPI: another thread, a process that the program has started
+    /// or met, a file. Such a wait is no sign of a deadlock. -1 takes one call back. May precede start().
     static void expect_others(int change = 1);
 
     /// While one lives in the thread that has started OpenSHMEM, the others see that this PE waits in `call`.
@@ -169,7 +169,7 @@ class job {
         const job* m_job = nullptr;
     };
 
-    /// The heap in device memory, which the first call makes. Collective. Throws transfer_error, on all PEs if on one.
+    /// The heap in device memory, made by the first call. Collective. If one PE fails, every PE throws transfer_error.
     [[nodiscard]] device_heap& need_device();
 
     /// A barrier over `who`: what each stored before is visible to all after. One thread at a time in one slot. Ends
@@ -308,7 +308,7 @@ class job {
     team_slot m_set_slot{.number = 0}, m_world_slot{.number = 1}, m_end_slot{.number = 3};
     bool m_has_threads = false;
     const std::thread::id m_starter = std::this_thread::get_id();
-    std::uint32_t m_long_waits = 0; // that this PE has told of
+    std::uint32_t m_long_waits = 0; // number of the last long wait that this PE has shown to others
     std::array<std::atomic<std::uint64_t>, slots / 64> m_taken_slots{};
     std::array<std::vector<std::uint32_t>, slots> m_numbers; // by slot, by PE: its number; empty if all have the same
     // By slot. Between two meetings the thread that serves messages reads them, too.
