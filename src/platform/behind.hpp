@@ -21,8 +21,8 @@ void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);
 void let_go_when_over(_cl_command_queue& queue);
 
 /// True if ranks may ignore pending user events among `events`, because the command, or one in front of it, has already
-/// failed for another reason. The command is over here, on the rank that runs it. If nothing has failed, those user
-/// events are set, and what is behind them comes after them on each rank.
+/// failed for another reason. Call on the rank that runs the command, once it is over. Where nothing has failed, these
+/// user events are set by then, and every rank orders what is behind them.
 [[nodiscard]] bool passes_users(const _cl_command_queue& queue, const std::vector<ref<_cl_event>>& events);
 [[nodiscard]] bool passes_users(const _cl_event& event);
 [[nodiscard]] std::vector<ref<_cl_event>> without_users(std::vector<ref<_cl_event>> events);

@@ -22,8 +22,8 @@ class device_times final : public observer {
     void settle() override;
 
   private:
-    /// Moves are the platform's copies of contents between devices. They may wait for another rank all the time, so
-    /// they count only while nothing else runs.
+    /// Moves are the platform's copies of contents between devices. They may spend all their time waiting for another
+    /// rank, so they count only while nothing else runs.
     enum class sort : std::size_t { kernel, write, copy, read, move };
     static constexpr std::size_t sorts = 5;
 
@@ -47,7 +47,7 @@ class device_times final : public observer {
     };
 
     device_times();
-    /// False for a command that is still running, or whose time nobody knows.
+    /// False while the command runs, or if its times are not known.
     bool has_settled(const running& command);
     [[nodiscard]] breakdown break_down(const _cl_device_id& device) const;
     void report();

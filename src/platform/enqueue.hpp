@@ -31,7 +31,7 @@ struct new_command {
     _cl_command_queue* seen_in = nullptr; ///< the program's queue, if it runs in another
     bool is_counted = true; ///< false for a part of a command that is counted itself
     ref<_cl_event>* made = nullptr; ///< receives its event, for the platform's own use; may be null
-    std::span<const ref<_cl_event>> parts = {}; ///< of a large read: the other parts, of which this is the last
+    std::span<const ref<_cl_event>> parts = {}; ///< for the last part of a large read: the parts before it
 };
 
 /// `command`, marked as reading the program's memory when it runs.

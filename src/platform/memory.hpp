@@ -14,8 +14,8 @@ namespace causeway::platform {
 
 /// Vendor flags, by bit, that are only hints; a driver that does not know one refuses it. AMD: persistent (6). Intel:
 /// FPGA banks (16 to 18), uncached (18), linear (19), host (20), compressed (21), uncompressed (22), any size (23).
-/// Imagination: uncached (26), cached (27). No hints are 24 and 25, which say who may use the memory, and those above
-/// 27, which say whose it is.
+/// Imagination: uncached (26), cached (27). Bits 24 and 25 (who may use the memory) and bits above 27 (whose it is) are
+/// not hints.
 inline constexpr cl_mem_flags advice_flags = cl_mem_flags{1} << 6 | cl_mem_flags{0xff} << 16 | cl_mem_flags{3} << 26;
 /// One of these: allows buffers larger than CL_DEVICE_MAX_MEM_ALLOC_SIZE.
 inline constexpr cl_mem_flags any_size = cl_mem_flags{1} << 23;

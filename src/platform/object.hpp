@@ -37,7 +37,7 @@ class object {
     }
     [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
 
-    /// Adds one of the program's references. If true it is the first: the caller leaves a hold to the program.
+    /// Adds one of the program's references. True if it is the first: the caller must leave the program a hold.
     [[nodiscard]] bool retain() { return m_references.fetch_add(1, std::memory_order_acq_rel) == 0; }
     enum class released { nothing, one, last };
     /// Drops one of the program's references, if there is any. After `last` the caller drops the program's hold.
@@ -50,7 +50,7 @@ class object {
     }
 
     void hold() { m_holds.fetch_add(1, std::memory_order_relaxed); }
-    /// Drops a hold. If true it was the last: the caller deletes the object.
+    /// Drops a hold. True if it was the last: the caller must then delete the object.
     [[nodiscard]] bool drop() { return m_holds.fetch_sub(1, std::memory_order_acq_rel) == 1; }
 
   protected:

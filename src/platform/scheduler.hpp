@@ -78,7 +78,7 @@ class scheduler {
     /// Sets a user event. Throws CL_INVALID_OPERATION if it is set.
     void set(_cl_event& event, cl_int status);
 
-    /// Block until the event is over; until the drivers have all commands that `queue` holds now.
+    /// wait_for() blocks until the event is over; wait_for_turns(), until drivers have all commands now in `queue`.
     void wait_for(_cl_event& event);
     void wait_for_turns(_cl_command_queue& queue);
     /// Blocks until the queue knows how its parts of collectives ended.
@@ -145,8 +145,8 @@ class scheduler {
                              // nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
-    std::vector<cl_event> m_called_back, m_left_call; // references that drivers' callbacks are done with: since this
-                                                      // round, since the last
+    std::vector<cl_event> m_called_back, m_left_call; // references whose driver callbacks have returned: since the last
+                                                      // round, before it; those may be released
 
     std::mutex m_changed_mutex; // for m_changed (an event was issued or is over, or a queue ran empty), m_stopping,
                                 // m_running
