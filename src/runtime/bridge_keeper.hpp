@@ -28,9 +28,9 @@ class bridge_keeper {
     /// A transfer of `bytes` from device to device was enqueued on `devices`, in this process or between ranks. Until
     /// the bridge is there, transfers go without. Call with the enqueue mutex held.
     void wanted(std::span<const cl_device_id> devices, std::size_t bytes) noexcept;
-    /// Begins it whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
+    /// Starts the bridge whatever the size, and waits until it is there or has failed. Call without the enqueue mutex.
     void await(cl_device_id device);
-    /// Transfers do not use the links: state() reports `why` from now on. Any thread.
+    /// Reports that transfers do not use the links: from now on state() says `why`. Any thread.
     void tell(const std::string& why, bridge::given_up how_long);
     /// "CUDA 13.0 and Vulkan", and the last reason why transfers did not use it; or "none: " and why. Any thread.
     [[nodiscard]] std::string state() const;
@@ -52,7 +52,7 @@ class bridge_keeper {
     bool m_was_stopped = false; // written by the thread
     mutable std::mutex m_mutex; // guards the next three
     std::string m_state = "none: not wanted yet";
-    std::string m_reason; // why transfers took another way, at last
+    std::string m_reason; // the last reason why transfers took another way
     bool m_is_over_for_good = false;
     std::thread m_thread;
     std::stop_source m_ending;

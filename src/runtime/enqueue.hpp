@@ -59,7 +59,7 @@ struct new_command {
     endpoints::device_order source_order, target_order;
     bool is_one_copy = false; ///< if small enough, each of these ends moves by a single copy
     bool is_in_queues = true; ///< false: it waits for its wait list only, not for its queues
-    cl_event* source_event = nullptr; ///< gets an event of the last queue's context, which tells of the end there
+    cl_event* source_event = nullptr; ///< if not null, gets a second event of the command, of the last queue's context
     bool needs_mpi = false;
     bool crosses_devices = false; ///< moves between two devices of this process
 };

@@ -20,8 +20,8 @@ class heap_request final : private endpoints::heap_waiter {
     heap_request(const heap_request&) = delete;
     heap_request& operator=(const heap_request&) = delete;
 
-    /// One at a time. After a drop `then` is not called. If `bytes` (may be null, outlives the request) fails, the
-    /// request is withdrawn.
+    /// One request at a time. After drop(), `then` is not called. If `bytes` (may be null, outlives the request) fails,
+    /// the request is withdrawn.
     void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
     void drop();
     [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }

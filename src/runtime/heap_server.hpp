@@ -28,8 +28,8 @@ class runtime;
 /// A request of one PE to another, or the answer. Sent as it lies in memory: both run the same build on like machines.
 struct heap_message {
     /// `write_back` and `reload` move the values of a range's kept words to the device's memory, or from there.
-    /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered. `end`, of
-    /// a PE to itself, is the last that it hears.
+    /// `withdraw` ends a put or get whose bytes will not come or are no longer wanted; it is still answered. `end`,
+    /// which a PE sends to itself, is the last message that it receives.
     enum class kind : std::uint32_t { put, get, atomic, write_back, reload, arrival, left, end, withdraw, answer };
     kind what = kind::put;
     std::uint32_t tag = 0; ///< of the message with the bytes
@@ -77,8 +77,8 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     ~heap_server();
 
     void start();
-    /// Tells the others that this PE has left, or gives up (heap::leave()), and serves them no more. Hears only that
-    /// they have left, too.
+    /// Tells the others that this PE has left, or gives up (heap::leave()), and serves them no more. From then on it
+    /// hears only that others have left.
     void leave(bool gives_up = false);
     /// Whether all PEs have left, and nothing more is heard: the communicator can be freed.
     [[nodiscard]] bool is_over() const { return m_has_left && all_have_left() && !m_listening; }
@@ -135,7 +135,7 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
 
   private:
     static constexpr int control_tag = 1;
-    /// The messenger has all tags of an int: none comes again while its request is under way.
+    /// The messenger takes any int as a tag, so a tag returns only long after its request is over.
     static constexpr std::uint32_t most_tags = 1u << 29;
 
     struct outgoing;

@@ -34,8 +34,8 @@ class measuring {
     [[nodiscard]] std::vector<measured_stage> device(cl_context context, cl_device_id device);
     /// Reads and writes of a file that is open for both; its contents change.
     [[nodiscard]] std::vector<measured_stage> file(int fd);
-    /// Messages to a rank that does the same; `is_first` for one of the two.
     using end_maker = std::function<std::unique_ptr<transfer::endpoint>()>;
+    /// Measures messages to a rank that makes the same call. `is_first` is true on one of the two ranks.
     [[nodiscard]] std::vector<measured_stage> rank(const end_maker& destination, const end_maker& origin, bool is_first,
                                                    cl_context context, cl_device_id device);
 
@@ -51,13 +51,13 @@ class measuring {
     };
     /// The link from `source` to another device of its platform, if it has one.
     void link(const endpoints::buffer_location& source, std::vector<measured_stage>& found);
-    /// That to `other`; whether there is one.
+    /// The link from `source` to `other`. Returns false if there is none.
     [[nodiscard]] bool link(const endpoints::buffer_location& source, cl_device_id other,
                             std::vector<measured_stage>& found);
     [[nodiscard]] static std::vector<shape> link_shapes();
-    /// Whether `device` has links at all, or one to `other`; waits for what they take.
+    /// Whether `device` has a link to `other`; if that is null, to any device. Waits until links are set up.
     [[nodiscard]] bool reaches_others(cl_device_id device, cl_device_id other = nullptr);
-    /// Adds what several runs by `chosen` show.
+    /// Runs transfers by the plan `chosen` several times, and adds their samples to `into`.
     void run(const end_maker& source, const end_maker& target, std::size_t bytes, const transfer::plan& chosen,
              seen& into);
     [[nodiscard]] seen run_all(const end_maker& source, const end_maker& target, const std::vector<shape>& shapes,

@@ -38,7 +38,7 @@ class mpi_runtime {
     static void before_finalize();
     /// As above, for transfers on `comm`, unless it is predefined. True if `comm` takes no more transfers.
     static bool before_free(MPI_Comm comm);
-    /// A communicator lives whose space is closed: from now on space_of() refuses such ones.
+    /// A communicator outlives its closed space. From now on space_of() refuses such communicators.
     void free_was_refused() { m_free_was_refused = true; }
 
   private:

@@ -22,7 +22,7 @@ namespace causeway::core {
 struct transfer_record {
     std::shared_ptr<transfer::command> command;
     cl_command_type type = 0;
-    cl_command_queue queue = nullptr; // not retained: the answer is a name, as for CL_EVENT_COMMAND_QUEUE
+    cl_command_queue queue = nullptr; // not retained: only the handle is given out, as for CL_EVENT_COMMAND_QUEUE
     cl_context context = nullptr;
     std::shared_ptr<endpoints::matched_envelope> envelope; // of a receive
     std::shared_ptr<end_callbacks> callbacks;

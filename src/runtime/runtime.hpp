@@ -49,7 +49,7 @@ class runtime {
     [[nodiscard]] endpoints::copy_watch& copies() { return m_copies; }
     [[nodiscard]] endpoints::device_services devices() { return {m_links, m_copies, m_windows}; }
     [[nodiscard]] endpoints::file_services files() { return {process_options(), *m_workers, m_turns}; }
-    /// The lines of files and of messages.
+    /// The lines in which transfers of one file, or of one message stream, take turns.
     [[nodiscard]] transfer::ordered_gate& turns() { return m_turns; }
     [[nodiscard]] transfer::engine& engine() { return m_engine; }
     [[nodiscard]] transfer::engine_thread& thread() { return *m_thread; }
@@ -63,11 +63,11 @@ class runtime {
     /// Null if none is recorded.
     [[nodiscard]] tracing* timeline() { return m_timeline.get(); }
 
-    /// The program needs the window no more. Any thread.
+    /// Call when the program no longer needs the window. Any thread.
     void let_go(std::shared_ptr<bridge::known_window> window);
 
-    /// Runs `action` on the engine's thread and waits for it, but not for ever. Runs it here if that thread is gone.
-    /// False if it is still to come.
+    /// Runs `action` on the engine's thread and waits for it, but not for ever. Runs it on this thread if that one is
+    /// gone. False if `action` has not run yet; it will.
     bool call_and_wait(std::function<void()> action);
 
     /// As above, with the answer of `question`, or none. `question` may run after this has returned: it must refer only
@@ -115,7 +115,7 @@ class runtime {
 
   private:
     runtime();
-    /// A child of fork() has the handlers of exit, but neither the thread nor anything to end.
+    /// False on the engine's thread, and in a child of fork(): it has the exit handlers, but nothing to end.
     [[nodiscard]] bool is_ended_here() const;
     void at_exit();
     void end_helpers();

@@ -31,7 +31,7 @@ namespace causeway::core {
 /// Any thread.
 class symmetric_heap {
   public:
-    /// Collective. Throws transfer_error, on every PE if on one.
+    /// Collective. If one PE fails, every PE throws transfer_error.
     static void start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
     /// Collective. This PE leaves even if the others call something else; then the call throws transfer_error.
     static void finish();
