@@ -89,7 +89,7 @@ class pool {
         inbox<task> urgent, ordinary;
         std::atomic<double> backlog{0}; ///< distance-weighted bytes of what waits here
         std::atomic<std::uint32_t> taken{0}; ///< tasks that left the inboxes, or were stolen here
-        std::atomic<unsigned> free{0}; ///< members that no thread has
+        std::atomic<unsigned> free{0}; ///< slots of this group without a thread
         doorbell<> bell;
         std::vector<worker*> members;
         /// True if some thread will run what is dealt here. If false, thieves need not spare it.
@@ -109,7 +109,7 @@ class pool {
     [[nodiscard]] unsigned deal_by_footprint(task* ready, worker* from, std::span<const region> regions);
     void tell_of_work(unsigned group);
     void wake_for(unsigned group);
-    /// Wakes one that sleeps in a group. False if none does.
+    /// Wakes one thread that sleeps in the group. False if none sleeps there.
     bool ring(unsigned group);
     void wake_everyone();
     /// Call where a thread may have been the last one absent: the others sleep until is_over(), if the pool stops.

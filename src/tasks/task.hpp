@@ -104,7 +104,7 @@ class task_group {
     bool announce_sleeper(std::uint64_t how) { return m_pending.fetch_or(how, std::memory_order_seq_cst) >= one; }
     static constexpr std::uint64_t sleeps_at_its_slot = 1, sleeps_without_slot = 2;
 
-    /// A wait for this group is under way in a task of `other`; null if in none, or when the wait has ended.
+    /// Notes that a task of `other` now waits for this group; null: no task does, or its wait has ended.
     void waited_for_in(task_group* other) {
         if (!m_made_in) m_waited_for_in.store(other, std::memory_order_release);
     }

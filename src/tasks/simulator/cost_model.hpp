@@ -26,9 +26,9 @@ struct cost_model {
     std::vector<std::pair<double, double>> measured_bandwidth;
     double link_bandwidth = 0; ///< into one node from all others, and out of it; 0: no limit
     double spawn = 0, steal = 0; ///< seconds to spawn a task, and to steal one
-    double ring = 0, wake = 0; ///< seconds to wake a thread that sleeps, and until it starts; 0: none sleeps
-    /// Where it was measured: `wake` of each further thread of pools of 2, 4, ... threads whose threads are all woken.
-    /// Where there are nearly as many as processors, some share one, and start when the other thread ends its task.
+    double ring = 0, wake = 0; ///< seconds of the waking call, and from it until the thread starts; 0: none sleeps
+    /// Empty unless measured: for pools of 2, 4, ... threads, `wake` of each further thread when all are woken. With
+    /// nearly as many threads as processors, some share one, and start when the other thread ends its task.
     std::vector<std::vector<double>> measured_wakes;
     double awake = 300e-6; ///< seconds for which an idle worker looks for work before it sleeps, as in the pool
     double patience = 20e-6; ///< seconds after which thieves take spared tasks, as in the pool
@@ -43,7 +43,7 @@ struct cost_model {
 
     /// What one node's memory gives where cores would take `wanted` if each were alone.
     [[nodiscard]] double bandwidth(double wanted) const;
-    /// Until a thread starts, if `awake` of the pool's `threads` are awake when it is rung.
+    /// Seconds until a rung thread starts, if `awake` of the pool's `threads` are awake by then.
     [[nodiscard]] double wake_beside(std::size_t awake, std::size_t threads) const;
     [[nodiscard]] double factor(std::size_t from, std::size_t to) const {
         return factors[from * machine.nodes.size() + to];
