@@ -13,8 +13,8 @@ namespace causeway::transfer {
 
 /// One per thread that sleeps until another thread (its caller) wakes it. Linux wakes a thread on its caller's
 /// processor unless it knows of an idle one. In a virtual machine a sleeping processor does not count as idle
-/// (`vcpu_is_preempted()`; kernel 6.18 on KVM). Then both threads share one processor for milliseconds: two took as
-/// long as one for 4 MiB. A thread that woke on its caller's processor is kept off it for a second.
+/// (`vcpu_is_preempted()`; kernel 6.18 on KVM). Then both threads share one processor for milliseconds: two copied 4
+/// MiB no faster than one. A thread that woke on its caller's processor is kept off it for a second.
 ///
 /// One caller at a time calls is_called_from() and keep_off(), while the thread sleeps. The rest is for the thread.
 class thread_apart {

@@ -127,7 +127,7 @@ class early_source {
     [[nodiscard]] virtual bool reads_ahead() = 0;
     /// As read(), but a device runs it behind the events that the command waits for.
     virtual void read_ahead(std::size_t offset, block_reference block, step& done) = 0;
-    /// There is no memory to read ahead: open() did not count, and `done` finishes in its place after gates_opened().
+    /// There is no memory to read ahead. The endpoint undoes its open(), and finishes `done` after gates_opened().
     virtual void open_later(step& done) { done.finish({}); }
     /// After an open() with `ahead`: the gates are open now.
     virtual void gates_opened() {}

@@ -77,7 +77,7 @@ class flow final : private step_owner {
     [[nodiscard]] std::size_t bytes() const { return m_bytes; }
     /// Who else has to act for one of its ends; empty: nobody.
     [[nodiscard]] std::string partner() const;
-    /// Its blocks are in memory that two processes share. Since there is a carrier.
+    /// Whether its blocks are in memory that two processes share. Valid once it has a carrier.
     [[nodiscard]] bool shares_memory() const;
 
   private:

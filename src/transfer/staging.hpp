@@ -76,7 +76,7 @@ class staging_share {
   public:
     enum class waits_for { nobody, sender, receiver };
     enum class needs { one_block, several };
-    /// How a block is read ahead of its turn: only now, or after others. Those `in_turn` are few, in order of arrival.
+    /// When a block is given ahead of its turn: at once or never, or in a line, which gives out few at a time.
     enum class early { at_once, in_turn };
 
     /// Calls `available` when an acquire() that was refused may succeed.
@@ -108,7 +108,7 @@ class staging_share {
     [[nodiscard]] std::size_t kind() const { return static_cast<std::size_t>(m_waits_for); }
     [[nodiscard]] quota own_quota() const { return static_cast<quota>(m_waits_for); }
     [[nodiscard]] bool waiting_for_first() const;
-    /// For its whole flow one block is enough, of which the quota of small receives holds several.
+    /// A receive whose whole flow needs one block, small enough that the quota of small receives holds several.
     [[nodiscard]] bool is_small_receive() const;
     void stand_in_line();
     void leave_early();
@@ -190,7 +190,7 @@ class staging_pool {
     std::vector<cached_block> m_cache;
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind
     std::deque<staging_share*> m_early_line;
-    std::size_t m_early = 0; // shares
+    std::size_t m_early = 0; // shares that hold a block got with early::in_turn
 };
 
 } // namespace causeway::transfer
