@@ -14,8 +14,8 @@ namespace causeway_tool {
 /// Where the loader looks: OCL_ICD_VENDORS, else its default folder.
 [[nodiscard]] std::string vendors_source();
 
-/// Environment changes (name, value; no value: unset) by which a program sees only the platform Causeway, and the
-/// platform the drivers that the loader would have found.
+/// Environment changes (name, value; no value: unset) by which a program sees only the platform Causeway, while that
+/// platform sees the drivers that the loader would have found.
 [[nodiscard]] std::vector<std::pair<std::string, std::optional<std::string>>> environment_of_platform_alone();
 
 /// The source, who names it, its implementations, and why those that cannot be loaded cannot.

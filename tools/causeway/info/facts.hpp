@@ -20,8 +20,8 @@ using nlohmann::json;
 /// Of each directory: its file system, free bytes, and whether files there can be read past the page cache.
 [[nodiscard]] json facts_of_directories(const std::vector<std::string>& directories);
 
-/// What MPI_Init_thread gives: "thread_level", or "error". Tried in a process of its own, because it may end or hang
-/// that.
+/// What MPI_Init_thread gives: "thread_level", or "error". Asked in a child process, because MPI may end or hang that
+/// process.
 [[nodiscard]] json facts_of_mpi();
 
 [[nodiscard]] json facts_of_options();

@@ -22,7 +22,7 @@ class direct_link {
     /// Null if there is no CUDA, not both of the devices, no link between them, or no memory for `bytes` on each.
     [[nodiscard]] static std::unique_ptr<direct_link> between(const device_uuid& one, const device_uuid& other,
                                                               std::size_t bytes);
-    /// The same of one device alone, from one buffer to another. Null as above.
+    /// As between(), for two buffers of one device. Null if there is no CUDA, no such device or no memory.
     [[nodiscard]] static std::unique_ptr<direct_link> within(const device_uuid& device, std::size_t bytes);
     virtual ~direct_link() = default;
     /// Copies `bytes` from the first to the second. Blocks. Throws std::runtime_error.

@@ -11,8 +11,8 @@
 
 namespace perf {
 
-/// Up to this size that is a good part of a transfer's time if device memory is host memory; elsewhere only below 1
-/// MiB.
+/// Up to this size these costs are a good part of a transfer's time if device memory is host memory. Elsewhere they are
+/// so only below 1 MiB.
 constexpr std::size_t largest_shown_with_order = 16 * mib;
 
 /// Cost of a command that a thread carries out with standard OpenCL: one user event holds the queue, another reports
@@ -24,7 +24,7 @@ class event_order {
 
     explicit event_order(const bench_device& where) : m_where(where) {}
 
-    /// Seconds of one of `repeats`. The other thread has ended afterwards, so that it keeps no processor.
+    /// Mean seconds of one command out of `repeats`. The polling thread has ended on return: it keeps no processor.
     double seconds(int repeats) {
         std::thread setter([this] { set(); });
         while (!m_is_there) std::this_thread::yield();
@@ -106,7 +106,7 @@ class sleeping_thread {
     std::thread m_thread; // last: it uses the others
 };
 
-/// A blocking call must come after all in its queue, and only a command in that queue can tell when.
+/// Cost of the marker by which a blocking call learns that all earlier commands of its queue are over.
 inline double seconds_of_marker(cl_command_queue queue) {
     return seconds_of([&] {
         cl_event marked = nullptr;

@@ -28,7 +28,7 @@ class bench_file {
     bench_file(bench_file&& other) noexcept;
     bench_file& operator=(bench_file&&) = delete;
 
-    /// Replaces the contents, which then lie in the page cache and on the disk, which is idle.
+    /// Replaces the contents. On return they are in the page cache and on the disk, and the disk is idle.
     void fill(const std::byte* bytes, std::size_t size);
     void truncate();
     void seek(std::size_t offset);

@@ -43,7 +43,7 @@ class linked_pair : public rank_pair {
         m_has_link = found != 0;
     }
 
-    /// The library starts what it needs for windows of devices with the first large messages, beside them.
+    /// Sends messages until they go by windows, which the library sets up beside the first large ones.
     bool wait_for_windows() {
         const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(15); // the trial of links included
         const auto least = m_session.buffers() == buffer_kind::linked ? 64 * kib : m_is_same ? 4 * mib : mib;
@@ -64,7 +64,7 @@ class linked_pair : public rank_pair {
         return true;
     }
 
-    /// Either rank may be the reason.
+    /// Notes both ranks' reasons, because either may lack windows.
     void note_no_windows() {
         std::array<char, 256> own{};
         const auto said = words_on_links(m_where.device);

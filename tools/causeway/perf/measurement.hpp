@@ -54,8 +54,8 @@ struct comparison {
     std::size_t bytes = 0;
     limit_rule rule = limit_rule::slowest;
     std::vector<way> ways;
-    int in_a_row = 1; // a sample is the mean of so many runs of a way, behind one that does not count if it is more
-                      // than one
+    int in_a_row = 1; // a sample is the mean of so many runs of a way; if more than one, a run that does not count
+                      // comes first
 
     /// Takes a sample of `each`, in seconds.
     [[nodiscard]] double sample(const way& each) const;

@@ -58,8 +58,8 @@ class session {
     /// size and way; ranks cannot go on.
     void measure(comparison compared);
 
-    /// Measures routes `of` one process at one size: `bench` makes what they need, and measures. If it fails, that
-    /// becomes a note, and measuring goes on. Throws wrong_data.
+    /// Measures the routes named `of`, all of a single process, at one size: `bench` makes what they need, and
+    /// measures. If it fails, that becomes a note, and measuring goes on. Throws wrong_data.
     void try_size(const std::string& of, std::size_t bytes, const std::function<void()>& bench);
 
     [[nodiscard]] report& results() { return m_report; }
