@@ -40,7 +40,7 @@ struct capture {
     std::string low{};      // its first element
     bool begins = false;    // initialised with the section's contents
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
-    bool by_gangs = false;  // each gang has a part of the reduction; else all have the whole
+    bool by_gangs = false;  // each gang reduces a part of the iterations; else every gang has the whole result
 
     /// True for an array of pointers whose rows the kernel uses.
     bool rows() const { return how == role::buffer && !copied && has_rows(variable->getType()); }
