@@ -10,7 +10,7 @@
 
 namespace causeway::oshmem {
 
-/// Stays where it is as long as the process. A child of fork() has its own copy.
+/// Its memory stays in place until the process ends. A child of fork() has its own copy.
 struct shared_globals {
     std::uintptr_t first = 0;
     std::size_t bytes = 0; ///< 0 if the program has none
