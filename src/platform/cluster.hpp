@@ -216,7 +216,7 @@ class cluster {
 
     cluster_calls m_calls;
     bool m_is_alone = false;
-    std::size_t m_dry_devices = 0; ///< of each rank; 0: no dry run
+    std::size_t m_dry_devices = 0; ///< devices of each simulated rank; 0: no dry run
     int m_first_process = static_cast<int>(::getpid()); ///< rank 0's
     mutable std::mutex m_record_mutex; ///< guards m_record: the program's thread writes, others read
     call_record m_record;
