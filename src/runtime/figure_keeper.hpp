@@ -56,7 +56,7 @@ class figure_keeper {
     /// False if another device is being measured.
     bool begin(cl_context context, cl_device_id device);
     void measure(cl_context context, cl_device_id device);
-    /// Until no transfer is under way; false if measuring is to end.
+    /// Waits until no transfer is under way. False if measuring is to end.
     bool wait_for_quiet();
 
     runtime& m_process;

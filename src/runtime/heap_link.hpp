@@ -66,8 +66,8 @@ class heap_link {
     std::atomic<bool> m_is_broken{false};
 };
 
-/// The target of a put into the heap of a PE of this node, which `link` reaches, or of no bytes. The signal is set in
-/// memory that both share.
+/// The target of a put into the heap of a PE of this node. `link` reaches that heap, or the put has no bytes. The
+/// signal is set in memory that both share.
 [[nodiscard]] std::unique_ptr<transfer::endpoint>
 make_linked_put(std::shared_ptr<heap_server> server, std::shared_ptr<heap_link> link,
                 const endpoints::heap_location& where, std::size_t bytes, std::optional<endpoints::heap_signal> then);

@@ -23,7 +23,7 @@ class window_buffers {
     /// bridge, or no window to be had. Throws transfer_error for arguments that clCreateBuffer() would refuse.
     [[nodiscard]] cl_mem create(cl_context context, cl_device_id device, cl_mem_flags flags, std::size_t bytes);
 
-    /// Fills in the window of location.buffer, if that or what it is part of lies in one of location.device.
+    /// Fills in the window, if location.buffer or the buffer that it is part of lies in one of location.device.
     void locate(endpoints::buffer_location& location) const;
     /// After locate(). Throws transfer_error if the buffer lies in a window of another device: NVIDIA's driver (580)
     /// ends the process when it copies such memory for this one.
