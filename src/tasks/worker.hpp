@@ -94,7 +94,7 @@ class alignas(64) worker {
     deque<task> m_queue;
     unsigned m_next_victim = 0;
     bool m_saw_spared = false; ///< the last search left tasks to others
-    /// The group that this worker spares, and which took no task since `since`, the epoch if there is none.
+    /// The group that this worker spares, and since when it has taken no task; the epoch: no such group.
     struct {
         time_point since{};
         unsigned group = 0;

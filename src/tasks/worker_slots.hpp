@@ -34,7 +34,7 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
         const void* m_group = nullptr; ///< that it waits for; never looked into, as it may be gone
         bool m_in_task = false;        ///< it goes on only with a slot
         thread* m_next = nullptr;
-        Lock m_lock; // held by the thread that wakes this one, which may be gone after
+        Lock m_lock; // held by the thread that wakes this one, because this one may be gone once it is awake
         typename Atomics::template atomic<std::uint32_t> m_signal{0};
     };
 
