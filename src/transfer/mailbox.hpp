@@ -109,7 +109,7 @@ class mailbox final : public waker {
         return some ? std::chrono::steady_clock::now() + *some : time_point::max();
     }
 
-    // The engine must not be put to sleep because many workers post at once: only its own wait has a mutex.
+    // A spin lock: workers that post at once must not put the engine to sleep. Only its own wait uses a mutex.
     spin_lock m_messages_lock; // guards m_messages
     std::vector<message> m_messages;
     std::atomic<bool> m_empty{true};

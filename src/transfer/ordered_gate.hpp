@@ -96,7 +96,7 @@ inline void turn::leave() {
         m_gate.remove(line);
         return;
     }
-    // Who comes may leave at once: a list, not recursion, as a line may be long.
+    // A turn that comes may leave at once. A list, not recursion, because a line may be long.
     m_gate.m_moved.push_back(m_key);
     if (std::exchange(m_gate.m_passing, true)) return;
     while (!m_gate.m_moved.empty()) {
