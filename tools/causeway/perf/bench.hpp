@@ -109,14 +109,14 @@ void wait_for_all(const std::vector<apps::event>& events);
 /// How `transfer` moved its bytes.
 used_plan plan_of(cl_event transfer);
 
-/// The library's text on its direct links of `device`; blocks until they have been set up.
+/// What the library says of direct links of `device`. Blocks until the links have been set up.
 std::string words_on_links(cl_device_id device);
 
 /// An event that the program completes itself.
 apps::event create_gate(cl_context context);
 void open_gate(const apps::event& gate);
 
-/// Adds a way of ours for each of `plans`. `timed` is given the event to fill in, and returns seconds.
+/// Adds a way of the library for each of `plans`. timed(event) runs one transfer, sets the event, returns seconds.
 template <class Timed> void add_ours(comparison& made, const std::vector<forced_plan>& plans, Timed timed,
                                      const std::function<void()>& check) {
     for (const auto& forced : plans) {

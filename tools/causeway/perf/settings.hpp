@@ -23,7 +23,7 @@ struct settings {
     std::vector<std::size_t> blocks;     // forced beside each strategy's own choice
     std::vector<std::string> strategies; // forced beside the library's choice; empty: all that the library knows
     int repetitions = 0;                 // of each way
-    double seconds = 0;                  // after which the repetitions of a route and size end, if there are three
+    double seconds = 0;                  // after these, repetitions of a route and size end, once there are three
     bool quick = false;
     bool table = false;                  // every row as it comes, instead of a few lines at the end
     bool in_windows = false;             // buffers of causeway_buffer_create(), for routes between devices

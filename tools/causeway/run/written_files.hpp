@@ -33,7 +33,7 @@ void remember_written(std::uint64_t device, std::uint64_t inode);
 int open_once(const char* path, int flags, const std::function<int()>& open_here, char* chosen = nullptr);
 /// The result of the program's open(), in all its forms. `open_here` makes the call.
 int open_for(const void* caller, const char* path, int flags, const std::function<int()>& open_here);
-/// `move` moves bytes from descriptor to descriptor in the kernel. A null offset is the position.
+/// `move` moves bytes between descriptors in the kernel. A null offset: the descriptor's own position.
 ssize_t move_for(const void* caller, int from, off64_t* from_offset, int to, off64_t* to_offset,
                  const std::function<ssize_t()>& move);
 

@@ -65,7 +65,7 @@ class device {
 
     /// A program of this kernel alone.
     cl_program build(const std::string& kernel, const std::string& options);
-    /// The driver's binary of that program; build_from() makes the program of such a binary in another device object.
+    /// The driver's binary of that program; build_from() makes the program of it in another device object.
     [[nodiscard]] std::vector<unsigned char> binary_of(const std::string& kernel, const std::string& options);
     void build_from(const std::vector<unsigned char>& binary, const std::string& kernel, const std::string& options);
 
