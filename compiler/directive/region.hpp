@@ -33,7 +33,7 @@ struct capture {
     const clang::VarDecl* variable;
     role how;
     std::string operation{}; // of a reduction
-    std::string record{};    // the clause that it is found in
+    std::string record{};    // C text: its causeway_acc_data record, explicit or implicit
     bool written = false;
     bool own_array = false; // role::own with a length that is known at run time
     std::string bytes{};    // of one copy of it
