@@ -19,8 +19,8 @@ struct control_line {
 /// The lines of a PE, in this order: its state, written by itself; one for each PE, written by that PE; lines_of_slot
 /// for each team slot.
 inline constexpr std::size_t state_line = 0, first_token = 1, lines_of_slot = 24;
-/// Words of the state: whether the PE has passed the last barrier, whether it waits, whether it has ended all PEs.
-/// Words of another PE's line: that PE's token in barriers of active sets, and whether it has begun to end.
+/// Words of the state: whether the PE has passed the barrier of shmem_finalize, whether it waits, whether it has ended
+/// all PEs. Words of another PE's line: that PE's token in barriers of active sets, and whether it has begun to end.
 inline constexpr std::size_t has_met_word = 0, waits_word = 1, ends_all_word = 2, token_word = 0, leaves_word = 1;
 /// Behind the state's words: the name of the MPI call in which the PE waits, if it does.
 inline constexpr std::size_t call_offset = 3 * sizeof(std::uint64_t), longest_call = line - call_offset;
