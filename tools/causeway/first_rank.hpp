@@ -9,8 +9,8 @@
 
 namespace causeway_tool {
 
-/// Collective on MPI_COMM_WORLD. Calls `check` on rank 0, whose files count; if it throws a usage_error, all ranks
-/// throw one, with the text on rank 0 only.
+/// Collective on MPI_COMM_WORLD. Calls `check` on rank 0, which alone writes files; if it throws a usage_error, all
+/// ranks throw one, with the text on rank 0 only.
 template <class Check> void check_on_first_rank(int rank, Check check) {
     std::string problem;
     int refused = 0;
