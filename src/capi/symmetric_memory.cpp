@@ -56,21 +56,11 @@ int causeway_symmetric_pes(void) {
 void* causeway_symmetric_malloc(size_t bytes) { return causeway_symmetric_align(1, bytes); }
 
 void* causeway_symmetric_align(size_t alignment, size_t bytes) {
-    return address_or_null([&] { return symmetric_heap::of_process()->allocate(bytes, alignment); });
+    return address_or_null([&] { return symmetric_heap::of_process()->allocate(1, bytes, alignment); });
 }
 
 void* causeway_symmetric_calloc(size_t count, size_t bytes) {
-    return address_or_null([&]() -> void* {
-        size_t all = 0;
-        if (__builtin_mul_overflow(count, bytes, &all))
-            throw transfer_error(status::invalid_value, "count times bytes is too large");
-        const auto heap = symmetric_heap::of_process();
-        auto* const made = heap->allocate(all, 1);
-        if (made != nullptr) heap->clear(made, all);
-        // Nobody puts there before it is zero.
-        heap->meet({.name = "causeway_symmetric_calloc", .number = 4});
-        return made;
-    });
+    return address_or_null([&] { return symmetric_heap::of_process()->allocate_zeros(count, bytes); });
 }
 
 cl_int causeway_symmetric_free(void* address) {

@@ -87,7 +87,8 @@ distant_watch::distant_watch() {
 void distant_watch::connect(const std::vector<network_address>& all, int own, const std::vector<bool>& far,
                             std::chrono::milliseconds limit) {
     m_watching.resize(all.size());
-    m_gone.assign(all.size(), false);
+    m_ended.assign(all.size(), false);
+    m_left.assign(all.size(), false);
     std::vector<attempt> attempts;
     std::vector<bool> has_come(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -169,22 +170,33 @@ void distant_watch::greet(std::vector<descriptor>& strangers, std::vector<bool>&
     });
 }
 
-bool distant_watch::is_gone(int rank) {
+bool distant_watch::has_ended(int rank) {
     const auto which = static_cast<std::size_t>(rank);
     if (which >= m_watching.size()) return false;
     auto& socket = m_watching[which];
-    if (socket.get() < 0) return m_gone[which];
-    std::uint8_t farewell = 0;
-    const auto got = ::recv(socket.get(), &farewell, sizeof farewell, 0);
-    if (got < 0 && would_block()) return false;
-    m_gone[which] = got <= 0;
-    (void)socket.close();
-    return m_gone[which];
+    while (socket.get() >= 0) {
+        std::uint8_t farewell = 0;
+        const auto got = ::recv(socket.get(), &farewell, sizeof farewell, 0);
+        if (got < 0 && would_block()) return false;
+        if (got > 0) {
+            m_left[which] = true;
+        } else {
+            m_ended[which] = true;
+            (void)socket.close();
+        }
+    }
+    return m_ended[which];
 }
+
+bool distant_watch::is_gone(int rank) { return has_ended(rank) && !m_left[static_cast<std::size_t>(rank)]; }
 
 void distant_watch::leave() {
     const std::uint8_t farewell = 1;
     for (const auto& each : m_watched_by) (void)::send(each.get(), &farewell, sizeof farewell, MSG_NOSIGNAL);
+}
+
+void distant_watch::sever() {
+    for (const auto& each : m_watched_by) (void)::shutdown(each.get(), SHUT_RDWR);
 }
 
 } // namespace causeway::comm

@@ -11,6 +11,7 @@
 #include "runtime/mpi_runtime.hpp"
 #include "runtime/own_command.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <string>
@@ -21,27 +22,60 @@ namespace causeway::core {
 /// A put of more is not one of words for which others wait.
 static constexpr std::size_t few_bytes = 64;
 
-struct heap_server::outgoing final : comm::operation {
+/// What others wait for is sent again if MPI refuses it. A request that it refuses fails.
+struct heap_server::outgoing final : comm::operation, private endpoints::heap_waiter {
     outgoing(std::shared_ptr<heap_server> of, int to, const heap_message& what)
         : server(std::move(of)), pe(to), message(what) {}
+    void send() {
+        is_refused = false;
+        mpi_runtime::instance().port().send(server->m_space, pe, control_tag, std::as_bytes(std::span(&message, 1)),
+                                            *this);
+    }
     void over(const comm::arrival& result) override {
-        const auto failed = result.error;
+        if (!result.error || message.what < heap_message::kind::arrival) {
+            end(result.error);
+            return;
+        }
+        is_refused = true;
+        refused.add(result.error);
+        if (!std::exchange(is_waiting, true)) server->m_heap->waits().add(*this);
+    }
+    bool look() override {
+        if (server->m_heap->absence_of(pe, endpoints::heap_waits::now())) {
+            end({}); // nobody waits for it
+            return true;
+        }
+        send();
+        is_waiting = is_refused;
+        return !is_refused;
+    }
+    void give_up(const failure& why) override {
+        const auto kept = server;
+        end(why);
+        kept->break_off(why);
+    }
+    [[nodiscard]] endpoints::heap& of() override { return *server->m_heap; }
+    [[nodiscard]] failure trouble(time_point now) override { return refused.final_one(now); }
+    /// Destroys this.
+    void end(const failure& error) {
+        const auto kept = server;
         const auto number = message.number;
         const bool is_request = message.what < heap_message::kind::arrival;
-        const auto kept = server;
         auto& all = *kept;
         all.m_outgoing.remove_if([this](const auto& each) { return each.get() == this; });
         all.rest_if_silent();
-        if (!failed || !is_request) return;
+        if (!error || !is_request) return;
         if (const auto found = all.m_asked.find(number); found != all.m_asked.end()) {
             const auto then = std::move(found->second);
             all.m_asked.erase(found);
-            then(failed, 0);
+            then(error, 0);
         }
     }
     std::shared_ptr<heap_server> server; // which owns this until it is over
     int pe;
     heap_message message;
+    refusals refused;
+    bool is_refused = false, is_waiting = false;
 };
 
 heap_server::heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space,
@@ -59,9 +93,15 @@ void heap_server::start() {
         heap_message told{
             .what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};
         told.has_failed = static_cast<std::int32_t>(own.has_failed);
+        if (own.has_failed != 0) std::copy(own.reason.begin(), own.reason.end(), told.reason.begin());
         send(pe, told);
     });
     listen();
+    if (!m_is_deaf) return;
+    m_is_deaf = false;
+    m_heap->waits().remove(*this);
+    m_listening.reset();
+    throw transfer_error(m_unheard.last());
 }
 
 void heap_server::leave(bool gives_up) {
@@ -94,8 +134,14 @@ void heap_server::listen() {
 }
 
 void heap_server::over(const comm::arrival& result) {
+    if (result.error) {
+        m_unheard.add(result.error);
+        m_is_refused = true;
+        if (!std::exchange(m_is_deaf, true)) m_heap->waits().add(*this);
+        return;
+    }
     const auto kept = std::move(m_listening);
-    if (result.cancelled || result.error) {
+    if (result.cancelled) {
         rest_if_silent();
         return;
     }
@@ -108,9 +154,34 @@ void heap_server::over(const comm::arrival& result) {
     rest_if_silent();
 }
 
+bool heap_server::look() {
+    const auto kept = m_listening;
+    m_is_refused = false;
+    listen();
+    m_is_deaf = m_is_refused;
+    return !m_is_deaf;
+}
+
+void heap_server::give_up(const failure& why) {
+    const auto kept = std::move(m_listening);
+    m_is_deaf = false;
+    rest_if_silent();
+    break_off(why);
+}
+
+void heap_server::break_off(const failure& why) {
+    m_heap->break_off({status::peer_failed, 0, why.mpi_error_class,
+                       "this PE cannot serve its symmetric heap any more: " + why.message});
+}
+
 void heap_server::send(int pe, const heap_message& message) {
-    auto& kept = *m_outgoing.emplace_back(std::make_unique<outgoing>(shared_from_this(), pe, message));
-    mpi_runtime::instance().port().send(m_space, pe, control_tag, std::as_bytes(std::span(&kept.message, 1)), kept);
+    if (pe == m_heap->pe() && message.what != heap_message::kind::end) { // which must end a receive
+        m_process.engine().call([self = shared_from_this(), message] {
+            if (!self->m_has_left) self->take(self->m_heap->pe(), message);
+        });
+        return;
+    }
+    m_outgoing.emplace_back(std::make_unique<outgoing>(shared_from_this(), pe, message))->send();
 }
 
 std::uint64_t heap_server::ask(int pe, heap_message request, answered then) {
@@ -141,12 +212,15 @@ void heap_server::take(int from, const heap_message& message) {
             answer(from, message, error);
         });
         break;
-    case heap_message::kind::arrival:
-        m_heap->note_arrival(from, {.number = message.value,
-                                    .purpose = message.purpose,
-                                    .value = message.brought,
-                                    .has_failed = static_cast<std::uint32_t>(message.has_failed)});
+    case heap_message::kind::arrival: {
+        endpoints::heap_control::arrival come{.number = message.value,
+                                              .purpose = message.purpose,
+                                              .value = message.brought,
+                                              .has_failed = static_cast<std::uint32_t>(message.has_failed)};
+        std::copy_n(message.reason.begin(), come.reason.size(), come.reason.begin());
+        m_heap->note_arrival(from, come);
         break;
+    }
     case heap_message::kind::left: m_heap->note_left(from, message.has_failed != 0); break;
     case heap_message::kind::end: break;
     case heap_message::kind::withdraw:

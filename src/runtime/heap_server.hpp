@@ -56,6 +56,25 @@ struct heap_message {
 /// The failure of a command or request that the program, or its other half, has taken back.
 [[nodiscard]] inline failure cancelled() { return {status::cancelled, 0, 0, "the transfer was cancelled"}; }
 
+/// What MPI refuses is tried again, but not for ever.
+class refusals {
+  public:
+    void add(const failure& why) {
+        const auto now = endpoints::heap_waits::now();
+        if (!m_why || now - m_last > longest) m_first = now;
+        m_last = now;
+        m_why = why;
+    }
+    /// The cause, if it has been tried for long enough; else empty.
+    [[nodiscard]] failure final_one(time_point now) const { return now - m_first > longest ? m_why : failure(); }
+    [[nodiscard]] const failure& last() const { return m_why; }
+
+  private:
+    static constexpr auto longest = std::chrono::seconds(1);
+    failure m_why;
+    time_point m_first, m_last;
+};
+
 /// Bytes of a heap that a request is about: a range, or rows of a box with what lies between them.
 struct heap_extent {
     std::size_t offset = 0, bytes = 0; ///< to the end of the last row
@@ -69,13 +88,16 @@ struct heap_extent {
 
 /// Serves the heap of this PE, and asks the others. One for each heap that needs it; engine's thread only, but for
 /// new_tag().
-class heap_server final : private comm::operation, public std::enable_shared_from_this<heap_server> {
+class heap_server final : private comm::operation,
+                          private endpoints::heap_waiter,
+                          public std::enable_shared_from_this<heap_server> {
   public:
     /// `memory` is the heap if the host reaches it; else null, and `device` is the heap.
     heap_server(runtime& process, std::shared_ptr<endpoints::heap> served, int space, endpoints::buffer_location device,
                 std::byte* memory);
     ~heap_server();
 
+    /// Throws transfer_error if MPI refuses to listen.
     void start();
     /// Tells the others that this PE has left, or gives up (heap::leave()), and serves them no more. From then on it
     /// hears only that others have left.
@@ -158,7 +180,13 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     };
 
     void over(const comm::arrival& result) override;
+    bool look() override;
+    void give_up(const failure& why) override;
+    [[nodiscard]] endpoints::heap& of() override { return *m_heap; }
+    [[nodiscard]] failure trouble(time_point now) override { return m_unheard.final_one(now); }
     void listen();
+    /// MPI refuses to send or receive what others wait for.
+    void break_off(const failure& why);
     [[nodiscard]] bool all_have_left() const { return m_left == m_heap->pes() - 1; }
     void rest_if_silent();
     void end_listening();
@@ -200,7 +228,10 @@ class heap_server final : private comm::operation, public std::enable_shared_fro
     std::byte* m_memory;
     std::optional<endpoints::messenger::interest> m_interest;
     std::shared_ptr<heap_server> m_listening; // itself while MPI has m_incoming to write to
+    refusals m_unheard;
     bool m_has_left = false, m_is_ending = false;
+    bool m_is_deaf = false; // MPI has refused to listen, and is asked again at each look
+    bool m_is_refused = false; // the last time
     int m_left = 0; // other PEs that have said so
     alignas(8) std::array<std::byte, sizeof(heap_message)> m_incoming{};
     std::atomic<std::uint32_t> m_next_tag{0};

@@ -51,6 +51,14 @@ void refuse(introduction& own, const failure& why) {
     std::snprintf(own.reason.data(), own.reason.size(), "%s", why.message.c_str());
 }
 
+/// Why this process cannot begin a heap, whatever its device.
+void check_process() {
+    comm::require_mpi();
+    if (symmetric_heap::of_process_if_any())
+        throw transfer_error(status::invalid_operation, "this process is a PE already");
+    mpi_runtime::instance().use_mpi();
+}
+
 /// Throws the first refusal, on every PE.
 void require_all(const std::vector<introduction>& all) {
     for (std::size_t pe = 0; pe < all.size(); ++pe)
@@ -97,9 +105,7 @@ void keep_until_destroyed(cl_mem buffer, const std::shared_ptr<endpoints::heap>&
 } // namespace
 
 void symmetric_heap::start(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes) {
-    comm::require_mpi();
     comm::require_communicator(comm);
-    if (of_process_if_any()) throw transfer_error(status::invalid_operation, "this process is a PE already");
     auto made = std::make_shared<symmetric_heap>(context, device, comm, heap_bytes);
     const std::lock_guard lock(process_mutex);
     process_heap() = std::move(made);
@@ -142,9 +148,8 @@ void symmetric_heap::give_up() {
 
 symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes)
     : m_device(device), m_allocator(heap_bytes) {
-    auto& process = runtime::instance();
-    auto& mpi = mpi_runtime::instance();
-    mpi.use_mpi();
+    if (!comm::mpi_runs()) comm::require_mpi(); // there is nobody to tell
+    // From here on, what one PE refuses it refuses in the next exchange, for which the others wait.
     m_group = comm::process_group::duplicate(comm);
     const int pes = m_group->size();
     const auto control = endpoints::heap_control::bytes(pes);
@@ -154,6 +159,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     std::unique_ptr<comm::shared_segment> segment;
     bool has_host_memory = false;
     try {
+        check_process();
         check_device(context, device, heap_bytes);
         distant = std::make_unique<comm::distant_watch>();
         own.network = distant->address();
@@ -214,7 +220,7 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
         location = {m_context, device, m_buffer, heap_bytes, CL_MEM_READ_WRITE};
         window_buffers::of_process().locate(location);
         if (location.window) {
-            m_link = std::make_shared<heap_link>(process, location, m_group->rank(), pes);
+            m_link = std::make_shared<heap_link>(runtime::instance(), location, m_group->rank(), pes);
             own.window = m_link->introduction();
         }
     } catch (...) {
@@ -222,29 +228,44 @@ symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm
     }
     const auto ready = m_group->all_gather(own);
     require_all(ready);
-    auto* const host_memory = members[own_pe].memory;
-    m_heap = mpi.make_heap(m_group->rank(), heap_bytes, std::move(members), std::move(distant));
-    if (host_memory != nullptr) keep_until_destroyed(m_buffer.get(), m_heap);
-    if (std::none_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; })) return;
-
-    if (m_link) {
-        std::vector<heap_window> windows;
-        windows.reserve(ready.size());
-        for (const auto& each : ready) windows.push_back(each.window);
-        m_link->connect(windows, is_near);
+    try {
+        auto* const host_memory = members[own_pe].memory;
+        m_heap = mpi_runtime::instance().make_heap(m_group->rank(), heap_bytes, std::move(members), std::move(distant));
+        if (host_memory != nullptr) keep_until_destroyed(m_buffer.get(), m_heap);
+        if (m_link) {
+            std::vector<heap_window> windows;
+            windows.reserve(ready.size());
+            for (const auto& each : ready) windows.push_back(each.window);
+            m_link->connect(windows, is_near);
+        }
+        if (std::any_of(ready.begin(), ready.end(), [](const auto& each) { return each.needs_server; }))
+            serve(std::move(location), host_memory);
+    } catch (...) {
+        refuse(own, current_failure());
     }
-    m_server = std::make_shared<heap_server>(process, m_heap, mpi.space_of(m_group->communicator()),
+    // Nobody asks one that does not listen yet.
+    const auto begun = m_group->all_gather(own);
+    try {
+        require_all(begun);
+    } catch (...) {
+        if (m_server) (void)runtime::instance().call_and_wait([server = m_server] { server->stop(); });
+        m_group->keep(); // what others may have sent already stays there
+        throw;
+    }
+    if (m_link) m_link->connected();
+}
+
+void symmetric_heap::serve(endpoints::buffer_location location, std::byte* host_memory) {
+    m_server = std::make_shared<heap_server>(runtime::instance(), m_heap,
+                                             mpi_runtime::instance().space_of(m_group->communicator()),
                                              std::move(location), host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
         if (const auto alive = server.lock()) alive->stop();
     });
-    (void)process.require_answer("serving the symmetric heap", [server = m_server] {
+    (void)runtime::instance().require_answer("serving the symmetric heap", [server = m_server] {
         server->start();
         return true;
     });
-    // Nobody asks one that does not listen yet.
-    (void)m_group->all_gather(own);
-    if (m_link) m_link->connected();
 }
 
 /// On memory that the other PEs map the device works in place; else the buffer is one that a link reaches, where there
@@ -557,18 +578,40 @@ void symmetric_heap::run(const char* name, flows moved) {
 
 static constexpr std::size_t largest_alignment = 4096;
 
-void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
-    if (!std::has_single_bit(alignment))
-        throw transfer_error(status::invalid_value,
-                             "an alignment of " + std::to_string(alignment) + ", which is no power of two");
-    // Offsets are the same on all PEs, and their heaps begin at any page.
-    if (alignment > largest_alignment)
-        throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", above " +
-                                                        std::to_string(largest_alignment));
+static endpoints::heap_control::refusal_text text_of(const failure& why) {
+    endpoints::heap_control::refusal_text text{};
+    std::snprintf(text.data(), text.size(), "%s", why.message.c_str());
+    return text;
+}
+
+/// The text of what `check` throws; empty if nothing.
+template <class Check> static endpoints::heap_control::refusal_text refusal_of(Check check) {
+    try {
+        check();
+        return {};
+    } catch (...) {
+        return text_of(current_failure());
+    }
+}
+
+void* symmetric_heap::allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment) {
+    std::size_t bytes = 0;
+    const auto refusal = refusal_of([&] {
+        if (__builtin_mul_overflow(count, bytes_each, &bytes))
+            throw transfer_error(status::invalid_value, "count times bytes is too large");
+        if (!std::has_single_bit(alignment))
+            throw transfer_error(status::invalid_value,
+                                 "an alignment of " + std::to_string(alignment) + ", which is no power of two");
+        // Offsets are the same on all PEs, and their heaps begin at any page.
+        if (alignment > largest_alignment)
+            throw transfer_error(status::invalid_value, "an alignment of " + std::to_string(alignment) + ", above " +
+                                                            std::to_string(largest_alignment));
+    });
     meet({.name = "an allocation in the symmetric heap",
           .number = 2 + 16 * static_cast<std::uint64_t>(std::bit_width(alignment)),
           .value = bytes,
-          .value_name = "the number of bytes"});
+          .value_name = "the number of bytes",
+          .refusal = refusal});
     if (bytes == 0) return nullptr;
     const std::lock_guard lock(m_mutex);
     const auto found = m_allocator.take(bytes, alignment);
@@ -580,16 +623,36 @@ void* symmetric_heap::allocate(std::size_t bytes, std::size_t alignment) {
     return m_base + *found;
 }
 
+void* symmetric_heap::allocate_zeros(std::size_t count, std::size_t bytes_each) {
+    auto* const made = allocate(count, bytes_each, 1);
+    const auto refusal = refusal_of([&] {
+        if (made != nullptr) clear(made, count * bytes_each);
+    });
+    try { // nobody puts there before it is zero
+        meet({.name = "causeway_symmetric_calloc", .number = 4, .refusal = refusal});
+    } catch (...) {
+        const std::lock_guard lock(m_mutex);
+        if (made != nullptr) m_allocator.give(offset_of(static_cast<std::byte*>(made)));
+        throw;
+    }
+    return made;
+}
+
 void symmetric_heap::free(void* address) {
     std::size_t offset = m_allocator.bytes();
-    if (address != nullptr) {
+    const auto refusal = refusal_of([&] {
+        if (address == nullptr) return;
         offset = locate(address, 0, "the address");
         const std::lock_guard lock(m_mutex);
         if (m_allocator.find_or_end(offset)->offset != offset)
             throw transfer_error(status::invalid_value,
                                  "the address is in the middle of an allocation of the symmetric heap");
-    }
-    meet({.name = "causeway_symmetric_free", .number = 3, .value = offset, .value_name = "the offset"});
+    });
+    meet({.name = "causeway_symmetric_free",
+          .number = 3,
+          .value = offset,
+          .value_name = "the offset",
+          .refusal = refusal});
     const auto bytes = bytes_from(offset);
     if (m_server && bytes != 0) m_heap->words(m_heap->pe()).remove(offset, bytes);
     const std::lock_guard lock(m_mutex);

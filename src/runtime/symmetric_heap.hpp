@@ -48,8 +48,9 @@ class symmetric_heap {
     [[nodiscard]] cl_device_id device() const { return m_device; }
     [[nodiscard]] cl_mem buffer() const { return m_buffer.get(); }
 
-    /// Collective; null if there is no room.
-    [[nodiscard]] void* allocate(std::size_t bytes, std::size_t alignment);
+    /// Collective. Throw transfer_error, on every PE if one refuses its arguments. Null for 0 bytes.
+    [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment);
+    [[nodiscard]] void* allocate_zeros(std::size_t count, std::size_t bytes_each);
     void free(void* address);
 
     /// The offset of `bytes` that lie in one allocation; `what` names them in the error. Throws
@@ -114,6 +115,8 @@ class symmetric_heap {
 
   private:
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
+    /// From now on this PE answers the others.
+    void serve(endpoints::buffer_location location, std::byte* host_memory);
     /// Whether a put of so many bytes to there needs no message.
     [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
     /// The offset of `memory` in this PE's heap, if it lies there and the host does not reach the heap.

@@ -33,6 +33,8 @@ std::mutex hold_mutex;          // guards holding, hold_maker
 std::condition_variable hold_changed;
 hold holding = hold::none;
 std::thread::id hold_maker;
+std::atomic<const fault_point*> held_point{nullptr};
+bool has_held = false; // guarded by hold_mutex
 constexpr auto longest_hold = std::chrono::seconds(60);
 
 struct address_range {
@@ -69,6 +71,7 @@ bool is_library(const void* caller) {
 } // namespace
 
 bool fault_point::fails(const void* caller) {
+    if (held_point == this && is_library(caller)) held_calls::hold_if_wanted(*this);
     if (!armed || !is_library(caller)) return false;
     const auto number = calls.fetch_add(1);
     if (chosen != this) return false;
@@ -166,6 +169,31 @@ void held_up_engine::state_is_asked_for(const void* caller) {
     holding = hold::there;
     hold_changed.notify_all();
     hold_changed.wait_for(lock, longest_hold, [] { return holding == hold::none; });
+}
+
+held_calls::held_calls(fault_point& which) {
+    static_cast<void>(library_code());
+    const std::lock_guard lock(hold_mutex);
+    has_held = false;
+    held_point = &which;
+}
+
+held_calls::~held_calls() {
+    const std::lock_guard lock(hold_mutex);
+    held_point = nullptr;
+    hold_changed.notify_all();
+}
+
+bool held_calls::were_held() const {
+    const std::lock_guard lock(hold_mutex);
+    return has_held;
+}
+
+void held_calls::hold_if_wanted(const fault_point& called) {
+    std::unique_lock lock(hold_mutex);
+    if (held_point != &called) return;
+    has_held = true;
+    hold_changed.wait_for(lock, longest_hold, [&] { return held_point != &called; });
 }
 
 } // namespace faults

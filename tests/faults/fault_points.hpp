@@ -82,4 +82,17 @@ class held_up_engine {
     static void state_is_asked_for(const void* caller);
 };
 
+/// While one lives, calls of the library to `which` do not come back, but for a minute: as in a library that is held
+/// up.
+class held_calls {
+  public:
+    explicit held_calls(fault_point& which);
+    held_calls(const held_calls&) = delete;
+    held_calls& operator=(const held_calls&) = delete;
+    ~held_calls();
+    /// Whether one was held.
+    [[nodiscard]] bool were_held() const;
+    static void hold_if_wanted(const fault_point& called);
+};
+
 } // namespace faults

@@ -8,6 +8,8 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <string>
 #include <thread>
 
 using namespace faults;
@@ -303,4 +305,103 @@ TEST_P(one_sided_faults, of_the_begin_of_a_heap) {
             EXPECT_FALSE(begin(nullptr, 0));
         }
     }
+}
+
+namespace {
+
+/// A heap that PEs serve by messages, which the first one cannot begin while a `Trouble` lives there.
+template <class Trouble> void expect_no_begin(cl_device_id device, const std::string& cause, Trouble make_trouble) {
+    const support::option_scope keep("keep", "0");
+    const pretended_discrete_devices served;
+    pes together(0);
+    const device_scene scene(device);
+    const auto init = [&] { return causeway_symmetric_init(scene.context(), device, MPI_COMM_WORLD, 4096); };
+    {
+        const auto trouble = together.leads() ? make_trouble() : decltype(make_trouble()){};
+        EXPECT_NE(init(), CL_SUCCESS);
+        EXPECT_NE(std::string(causeway_error_last_message()).find(cause), std::string::npos)
+            << causeway_error_last_message();
+        EXPECT_EQ(causeway_symmetric_pe(), -1);
+    }
+    EXPECT_FALSE(together.any(false)); // the trouble is over
+    ASSERT_EQ(init(), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS);
+}
+
+struct failing_calls {
+    explicit failing_calls(const char* name) { arm(&point(name), 0, all_that_follow); }
+    failing_calls(const failing_calls&) = delete;
+    failing_calls& operator=(const failing_calls&) = delete;
+    ~failing_calls() { EXPECT_TRUE(disarm()); }
+};
+
+} // namespace
+
+TEST_P(one_sided_faults, of_an_engine_that_does_not_answer_at_the_begin) {
+    expect_no_begin(GetParam().device,
+                    "PE 0: serving the symmetric heap: the thread that advances transfers is held up",
+                    [] { return std::make_unique<held_calls>(point("PMPI_Irecv")); });
+}
+
+TEST_P(one_sided_faults, of_a_pe_that_cannot_listen_at_the_begin) {
+    expect_no_begin(GetParam().device, "PE 0: MPI_Irecv", [] { return std::make_unique<failing_calls>("PMPI_Irecv"); });
+}
+
+namespace {
+
+/// Heaps served by messages, of which `failing` fails on the first PE while the others wait for it: for what they get,
+/// and for a word.
+void expect_end_of_waits(cl_device_id device, const char* failing) {
+    const support::option_scope keep("keep", "0");
+    const pretended_discrete_devices served;
+    pes together(0);
+    const device_scene scene(device);
+    ASSERT_EQ(causeway_symmetric_init(scene.context(), device, MPI_COMM_WORLD, 4096), CL_SUCCESS)
+        << causeway_error_last_message();
+    auto* const word = static_cast<std::uint64_t*>(causeway_symmetric_calloc(1, sizeof(std::uint64_t)));
+    ASSERT_NE(word, nullptr);
+    if (together.leads()) arm(&point(failing), 0, all_that_follow);
+    EXPECT_FALSE(together.any(false)); // it fails from now on
+    const auto ended = [&](cl_int code) {
+        const std::string why = causeway_error_last_message();
+        EXPECT_EQ(code, CL_TRANSFER_PEER_FAILED) << why;
+        EXPECT_NE(why.find(together.leads() ? "MPI_I" : "PE 0 has given up"), std::string::npos) << why;
+    };
+    std::uint64_t got = 0;
+    if (!together.leads()) { // one that it has heard before is answered
+        cl_int code = CL_SUCCESS;
+        while (code == CL_SUCCESS) code = causeway_symmetric_get(&got, word, sizeof got, 0);
+        ended(code);
+    }
+    ended(causeway_symmetric_wait(word, sizeof *word, CL_COMPARE_EQ, 1));
+    EXPECT_FALSE(together.any(false)); // all have seen it
+    // PEs of one node meet without messages.
+    static_cast<void>(causeway_symmetric_barrier());
+    static_cast<void>(causeway_symmetric_finalize());
+    EXPECT_EQ(causeway_symmetric_pe(), -1);
+    if (together.leads()) {
+        EXPECT_TRUE(disarm());
+    }
+    EXPECT_FALSE(together.any(false)); // nothing fails any more
+    ASSERT_EQ(causeway_symmetric_init(scene.context(), device, MPI_COMM_WORLD, 4096), CL_SUCCESS)
+        << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS);
+}
+
+} // namespace
+
+TEST_P(one_sided_faults, of_a_pe_that_cannot_listen_any_more) {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks == 1) GTEST_SKIP() << "takes one that asks";
+    expect_end_of_waits(GetParam().device, "PMPI_Irecv");
+}
+
+TEST_P(one_sided_faults, of_a_pe_that_cannot_answer_any_more) {
+    int ranks = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    if (ranks == 1) GTEST_SKIP() << "takes one that asks";
+    expect_end_of_waits(GetParam().device, "PMPI_Isend");
 }

@@ -115,6 +115,27 @@ TEST_F(symmetric_heap, tells_calls_apart_that_have_like_arguments) {
     EXPECT_EQ(causeway_symmetric_free(second), CL_SUCCESS) << causeway_error_last_message();
 }
 
+/// The others have come to the call by then: they must not wait for one whose arguments are refused.
+TEST_F(symmetric_heap, refuses_calls_on_every_pe_if_on_one) {
+    const int odd = all - 1;
+    const auto who = "PE " + std::to_string(odd) + ": ";
+    auto* const memory = allocate<unsigned char>(64);
+    EXPECT_EQ(causeway_symmetric_align(me == odd ? 3 : 64, 10), nullptr);
+    EXPECT_TRUE(refused(0, 0, who + "an alignment of 3, which is no power of two"));
+    EXPECT_EQ(causeway_symmetric_align(me == odd ? 8192 : 64, 10), nullptr);
+    EXPECT_TRUE(refused(0, 0, who + "an alignment of 8192, above 4096"));
+    EXPECT_EQ(causeway_symmetric_calloc(me == odd ? ~std::size_t{0} : 1, 10), nullptr);
+    EXPECT_TRUE(refused(0, 0, who + "count times bytes is too large"));
+    EXPECT_TRUE(refused(causeway_symmetric_free(me == odd ? memory + 1 : memory), CL_INVALID_VALUE,
+                        who + "the address is in the middle of an allocation"));
+    int foreign = 0;
+    EXPECT_TRUE(refused(causeway_symmetric_free(me == odd ? static_cast<void*>(&foreign) : memory), CL_INVALID_VALUE,
+                        who + "the address, 0x"));
+    // Nobody has allocated or freed anything.
+    EXPECT_EQ(causeway_symmetric_free(memory), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_malloc(64), memory) << causeway_error_last_message();
+}
+
 TEST_F(symmetric_heap, refuses_by_name) {
     auto* const words = allocate<std::uint64_t>(16); // 128 bytes
     auto* const freed = allocate<std::uint64_t>(16);
@@ -361,6 +382,19 @@ TEST(no_symmetric_heap, is_refused_by_every_pe_if_by_one) {
         EXPECT_TRUE(refused(init(world_rank() == 1 ? 8192 : 4096), CL_INVALID_VALUE, "4 KiB on PE 0, 8 KiB on PE 1"));
     }
     EXPECT_EQ(causeway_symmetric_pe(), -1);
+    // One has a heap of its own when the others begin theirs.
+    const int odd = world_size() - 1;
+    if (world_rank() == odd) {
+        ASSERT_EQ(causeway_symmetric_init(own().context(), own().device(), MPI_COMM_SELF, 4096), CL_SUCCESS);
+    }
+    EXPECT_TRUE(
+        refused(init(4096), CL_INVALID_OPERATION, "PE " + std::to_string(odd) + ": this process is a PE already"));
+    EXPECT_EQ(causeway_symmetric_pe(), world_rank() == odd ? 0 : -1);
+    if (world_rank() == odd) {
+        EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
+    }
+    EXPECT_EQ(init(4096), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS) << causeway_error_last_message();
     EXPECT_EQ(causeway_symmetric_malloc(8), nullptr);
     EXPECT_TRUE(refused(causeway_symmetric_finalize(), CL_INVALID_OPERATION, "causeway_symmetric_init comes first"));
 }

@@ -16,6 +16,7 @@ void note(heap_control::arrival& where, const heap_control::arrival& what) {
     where.purpose = what.purpose;
     where.value = what.value;
     where.has_failed = what.has_failed;
+    if (what.has_failed != 0) where.reason = what.reason;
     __atomic_store_n(&where.number, what.number, __ATOMIC_RELEASE);
 }
 
@@ -51,7 +52,7 @@ bool heap::has_given_up(const heap_member& which) const {
 }
 
 static failure given_up(int pe) {
-    return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has given up: its program failed"};
+    return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has given up: its program failed, or its MPI"};
 }
 
 void heap::look_at_processes(time_point now) {
@@ -103,10 +104,16 @@ failure heap::absence_of(int pe, time_point now) {
 }
 
 failure heap::end_of_any(time_point now) {
+    if (m_broken_off) return m_broken_off;
     if (now < m_next_look) return {};
     m_next_look = now + between_looks;
-    for (int pe = 0; pe < pes(); ++pe)
-        if (pe != m_pe && is_gone(pe)) return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " is gone"};
+    for (int pe = 0; pe < pes(); ++pe) {
+        if (pe == m_pe) continue;
+        const auto& each = m_members[static_cast<std::size_t>(pe)];
+        if (has_given_up(each)) return given_up(pe);
+        if (each.process.is_gone() || (m_distant && m_distant->has_ended(pe)))
+            return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " is gone"};
+    }
     return {};
 }
 
@@ -119,9 +126,20 @@ failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
     return {};
 }
 
+void heap::break_off(const failure& why) {
+    if (m_broken_off) return;
+    m_broken_off = why;
+    if (!m_dead) m_dead = why;
+    m_has_seen_death.store(true, std::memory_order_relaxed);
+    auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
+    __atomic_store_n(&state, heap_control::has_given_up, __ATOMIC_RELEASE);
+    if (m_distant) m_distant->sever();
+}
+
 void heap::leave(bool gives_up) {
     auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
-    __atomic_store_n(&state, gives_up ? heap_control::has_given_up : heap_control::has_left, __ATOMIC_RELEASE);
+    const bool has_failed = gives_up || __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_given_up;
+    __atomic_store_n(&state, has_failed ? heap_control::has_given_up : heap_control::has_left, __ATOMIC_RELEASE);
     if (m_distant) m_distant->leave();
 }
 
@@ -131,13 +149,11 @@ heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {
     return all[2 * static_cast<std::size_t>(of) + number % 2];
 }
 
-void heap::arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed) {
+void heap::arrive(const heap_control::arrival& own) {
     for (int distance = 1; distance <= pes(); ++distance) {
         const int pe = (m_pe + distance) % pes();
-        const heap_control::arrival own{
-            .number = number, .purpose = purpose, .value = value, .has_failed = has_failed ? 1u : 0u};
         if (m_members[static_cast<std::size_t>(pe)].control != nullptr) {
-            note(slot(pe, m_pe, number), own);
+            note(slot(pe, m_pe, own.number), own);
         } else if (m_tell) {
             m_tell(pe, own);
         }
@@ -152,7 +168,7 @@ bool heap::all_have_arrived(std::uint64_t number) const {
     return true;
 }
 
-heap_control::arrival heap::arrival_of(int pe, std::uint64_t number) const { return slot(m_pe, pe, number); }
+const heap_control::arrival& heap::arrival_of(int pe, std::uint64_t number) const { return slot(m_pe, pe, number); }
 
 void heap_waits::remove(const heap_waiter& which) {
     std::replace(m_all.begin(), m_all.end(), const_cast<heap_waiter*>(&which), static_cast<heap_waiter*>(nullptr));

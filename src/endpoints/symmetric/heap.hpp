@@ -11,6 +11,7 @@
 #include "endpoints/symmetric/word_table.hpp"
 #include "transfer/progress_source.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -26,6 +27,7 @@ namespace causeway::endpoints {
 /// Zero at the start.
 struct heap_control {
     enum : std::uint32_t { runs = 0, has_left = 1, has_given_up = 2 };
+    using refusal_text = std::array<char, 100>; ///< ends with a zero
     struct alignas(64) head {
         std::uint32_t state;
     };
@@ -34,6 +36,7 @@ struct heap_control {
         std::uint64_t number; ///< of the meeting, from 1; written last
         std::uint64_t purpose, value;
         std::uint32_t has_failed;
+        refusal_text reason; ///< if it has failed: why it refuses to take part; empty if the cause is another
     };
 
     [[nodiscard]] static constexpr std::size_t words_offset(int pes) {
@@ -111,6 +114,8 @@ class heap {
     /// Tells the others that this PE leaves the heap. `gives_up`: because its program has failed, which ends all waits
     /// of the others. Any thread.
     void leave(bool gives_up = false);
+    /// This PE cannot serve the others any more: gives up, with that cause for its own waits. Engine's thread only.
+    void break_off(const failure& why);
     /// A PE has told by a message that it leaves.
     void note_left(int pe, bool gave_up) {
         auto& member = m_members[static_cast<std::size_t>(pe)];
@@ -123,11 +128,11 @@ class heap {
 
     /// The number of the next meeting; collectives take theirs in the order in which they begin.
     [[nodiscard]] std::uint64_t next_meeting() { return ++m_meetings; }
-    /// Tells all PEs that this one has come to meeting `number`.
-    void arrive(std::uint64_t number, std::uint64_t purpose, std::uint64_t value, bool has_failed);
+    /// Tells all PEs that this one has come to a meeting.
+    void arrive(const heap_control::arrival& own);
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
-    [[nodiscard]] heap_control::arrival arrival_of(int pe, std::uint64_t number) const;
+    [[nodiscard]] const heap_control::arrival& arrival_of(int pe, std::uint64_t number) const;
     /// Why there are no more meetings; empty if there are. None may follow one that was given up: a PE could get two
     /// meetings ahead of one that still looks at an earlier one.
     [[nodiscard]] const failure& end_of_meetings() const { return m_end_of_meetings; }
@@ -163,7 +168,8 @@ class heap {
     operation_order m_order;
     std::uint64_t m_meetings = 0;
     time_point m_next_look;
-    failure m_dead; // the first death seen
+    failure m_dead; // the first death seen, or why this PE has broken off
+    failure m_broken_off;
     failure m_end_of_meetings;
     std::atomic<bool> m_has_seen_death = false;
 };

@@ -55,7 +55,12 @@ void meeting_turn::begin() {
         return;
     }
     m_number = m_heap->next_meeting();
-    m_heap->arrive(m_number, m_purpose.number, m_purpose.value, m_has_failed);
+    const bool refuses = m_purpose.refusal.front() != '\0';
+    m_heap->arrive({.number = m_number,
+                    .purpose = m_purpose.number,
+                    .value = m_purpose.value,
+                    .has_failed = m_has_failed || refuses ? 1u : 0u,
+                    .reason = m_purpose.refusal});
     if (!look()) m_heap->waits().add(*this);
 }
 
@@ -75,19 +80,23 @@ void meeting_turn::give_up(const failure& why) {
 
 failure meeting_turn::disagreement() const {
     const std::string name = m_purpose.name;
+    const auto who = [](int pe) { return "PE " + std::to_string(pe); };
+    // Behind what one refuses, its arguments mean nothing.
+    for (int pe = 0; pe < m_heap->pes(); ++pe)
+        if (const auto& other = m_heap->arrival_of(pe, m_number); other.has_failed != 0 && other.reason.front() != '\0')
+            return {status::invalid_value, 0, 0, name + ": " + who(pe) + ": " + other.reason.data()};
     for (int pe = 0; pe < m_heap->pes(); ++pe) {
-        const auto other = m_heap->arrival_of(pe, m_number);
-        const auto who = "PE " + std::to_string(pe);
+        const auto& other = m_heap->arrival_of(pe, m_number);
         if (other.purpose != m_purpose.number)
             return {
                 status::invalid_operation, 0, 0,
                 "all PEs make their collective calls in the same order, with the same arguments: this PE has come to " +
-                    name + ", " + who + " to another one"};
-        if (other.has_failed != 0) return {status::peer_failed, 0, 0, name + " failed on " + who};
+                    name + ", " + who(pe) + " to another one"};
+        if (other.has_failed != 0) return {status::peer_failed, 0, 0, name + " failed on " + who(pe)};
         if (m_purpose.value_name != nullptr && other.value != m_purpose.value)
             return {status::invalid_value, 0, 0,
                     name + ": " + m_purpose.value_name + " is " + std::to_string(m_purpose.value) + " on this PE and " +
-                        std::to_string(other.value) + " on " + who};
+                        std::to_string(other.value) + " on " + who(pe)};
     }
     return {};
 }

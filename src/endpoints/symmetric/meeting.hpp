@@ -18,6 +18,7 @@ struct meeting_purpose {
     std::uint64_t value = 0;  ///< an argument in which all PEs must agree, or which the others read by value_of()
     const char* value_name = nullptr; ///< its name if they must agree; else null
     int times = 1;                    ///< meetings of the command
+    heap_control::refusal_text refusal{}; ///< why this PE refuses its arguments, which fails the call on all PEs
 };
 
 /// This PE's part in the meetings of one command, in the order of enqueue. It comes even if the command has failed,

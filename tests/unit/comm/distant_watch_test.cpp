@@ -55,8 +55,17 @@ TEST(distant_watch, lets_go_who_takes_leave) {
     two both;
     both.second->leave();
     EXPECT_FALSE(both.first.is_gone(1));
+    EXPECT_FALSE(both.first.has_ended(1));
     both.second.reset();
     EXPECT_FALSE(both.first.is_gone(1));
+    EXPECT_TRUE(both.first.has_ended(1));
+}
+
+TEST(distant_watch, takes_who_severs_it_for_gone) {
+    two both;
+    both.second->sever();
+    EXPECT_TRUE(both.first.is_gone(1));
+    EXPECT_FALSE(both.second->is_gone(0));
 }
 
 TEST(distant_watch, sees_a_process_that_is_killed) {
