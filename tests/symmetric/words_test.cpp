@@ -4,6 +4,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <filesystem>
+#include <iterator>
 #include <set>
 #include <thread>
 
@@ -469,6 +471,40 @@ TEST_F(symmetric_words, are_waited_for_also_when_more_are_kept_than_there_is_roo
     ASSERT_EQ(causeway_symmetric_free(many), CL_SUCCESS);
     for (int i = 0; i < 2; ++i) ASSERT_EQ(causeway_symmetric_signal(one, 1, CL_SIGNAL_ADD, next), CL_SUCCESS);
     EXPECT_TRUE(completes(waited));
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
+TEST_F(symmetric_words, are_waited_for_without_a_thread_for_each_wait) {
+    const auto threads = [] {
+        const std::filesystem::directory_iterator all_threads("/proc/self/task");
+        return std::distance(begin(all_threads), end(all_threads));
+    };
+    constexpr std::size_t count = 300;
+    auto* const words = allocate<std::uint64_t>(count + 1);
+    const queue on = make_queue(order::out_of_order);
+    const auto wait_for = [&](std::size_t which, std::uint64_t value, event& ended) {
+        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_FALSE, words + which, CL_COMPARE_GE, value, 0, nullptr, ended.out()),
+                  CL_SUCCESS)
+            << causeway_error_last_message();
+    };
+    const auto signal = [&](std::size_t which) {
+        ASSERT_EQ(causeway_symmetric_signal(words + which, 1, CL_SIGNAL_ADD, next), CL_SUCCESS)
+            << causeway_error_last_message();
+    };
+    event first; // with what the library and the driver start for any wait
+    wait_for(count, 1, first);
+    signal(count);
+    ASSERT_TRUE(completes(first));
+    const auto before_waits = threads();
+    std::vector<event> waits(2 * count); // two for each word
+    for (std::size_t i = 0; i < waits.size(); ++i) wait_for(i % count, 1 + i / count, waits[i]);
+    // A driver may start some more for its queues.
+    EXPECT_LT(threads() - before_waits, 16);
+    for (const auto& each : waits) EXPECT_GT(status_of(each.get()), CL_COMPLETE);
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS); // nobody has signalled before
+    for (int round = 0; round < 2; ++round)
+        for (std::size_t which = 0; which < count; ++which) signal(which);
+    for (const auto& each : waits) EXPECT_TRUE(completes(each));
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
