@@ -41,7 +41,7 @@ constexpr const char*
             "                      (default: staged,messages,one_sided)\n"
             "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
             "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
-            "  --deal-again N      deal the zones again by the ranks' times, N times (default 0: by inner points)\n"
+            "  --deal-again N      deal the zones again by ranks' times, at most N times (default 0: by inner points)\n"
             "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
             "  --move-fields       the fields go to the device and back for each kernel\n"
             "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
@@ -267,31 +267,34 @@ std::vector<double> seconds_of_ranks(setting& made) {
 
 /// Deals zones in proportion to the loads that the ranks solved per second: a point of a short line may take another
 /// time than one of a long line, and a device another than its neighbour. Keeps the deal whose slowest rank was
-/// fastest.
+/// fastest. A deal that does not change ends it.
 void deal_by_time(setting& made, const options& options) {
-    std::vector<double> speeds(std::size_t(made.zones.ranks()), 1.0), best;
+    mesh best = made.zones;
     double shortest = std::numeric_limits<double>::infinity();
     for (int deals = 0;; ++deals) {
         const auto seconds = seconds_of_ranks(made);
         const double longest = std::ranges::max(seconds);
         if (longest < shortest) {
             shortest = longest;
-            best = speeds;
+            best = made.zones;
         }
         if (deals == options.deals) break;
-        for (std::size_t rank = 0; rank < speeds.size(); ++rank)
-            speeds[rank] = made.zones.load_of(int(rank)) / seconds[rank];
-        make_solver(made, options, mesh(made.zones.kind(), speeds));
+        std::vector<double> speeds;
+        for (int rank = 0; rank < made.zones.ranks(); ++rank)
+            speeds.push_back(made.zones.load_of(rank) / seconds[std::size_t(rank)]);
+        mesh next(made.zones.kind(), speeds);
+        if (next.deals_as(made.zones)) break;
+        make_solver(made, options, std::move(next));
     }
-    if (best != speeds) make_solver(made, options, mesh(made.zones.kind(), best));
+    if (!best.deals_as(made.zones)) make_solver(made, options, std::move(best));
 }
 
 void set_up(setting& made, const options& options) {
-    const auto asked = [&](const char* name) { return ::asked(options, name); };
     if (options.versions != std::vector<std::string>{"host"}) {
         make_solver(made, options, made.zones);
         if (options.deals > 0) deal_by_time(made, options);
-        const bool commands = asked("one_sided"), shmem = asked("openshmem") || asked("directives");
+        const bool commands = asked(options, "one_sided");
+        const bool shmem = asked(options, "openshmem") || asked(options, "directives");
         const auto& plan = made.on_device->plan();
         if (commands || shmem)
             made.heap = std::make_unique<device_heap>(made.on_device->context(), made.device,

@@ -52,6 +52,8 @@ class mesh {
 
     [[nodiscard]] const problem_class& kind() const { return *m_kind; }
     [[nodiscard]] int ranks() const { return m_ranks; }
+    /// Whether each zone has the same owner in `other`, a mesh of the same class.
+    [[nodiscard]] bool deals_as(const mesh& other) const;
     [[nodiscard]] const std::vector<zone>& zones() const { return m_zones; }
     [[nodiscard]] std::vector<int> zones_of(int rank) const;
     [[nodiscard]] std::size_t points_of(int rank) const;

@@ -23,6 +23,12 @@ TEST(bt_mz_mesh, deals_equal_loads_to_ranks_of_equal_speed) {
     EXPECT_LT(mesh(class_of('C', false), 2).imbalance(), 1.02);
 }
 
+TEST(bt_mz_mesh, deals_as_another_where_each_zone_has_the_same_owner) {
+    const mesh dealt(class_of('W', false), 4);
+    EXPECT_TRUE(dealt.deals_as(mesh(class_of('W', false), std::vector<double>{2, 2.01, 2, 2})));
+    EXPECT_FALSE(dealt.deals_as(mesh(class_of('W', false), std::vector<double>{1, 3, 1, 1})));
+}
+
 TEST(bt_mz_mesh, leaves_each_rank_a_zone_however_slow_it_is) {
     for (const auto& speeds : {std::vector<double>{1, 3, 1, 1}, std::vector<double>{1, 1000, 1, 1}}) {
         const mesh dealt(class_of('S', false), speeds);
