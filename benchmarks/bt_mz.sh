@@ -83,7 +83,7 @@ run() {
     [ -n "$whole" ] || exit 0
     echo "# kernels of class $options: fields that move, then one change behind the other"
     run 1 --class "$options" --versions messages --kernels split --move-fields --steps 5
-    for kernels in split coalesced preloaded fused; do
+    for kernels in whole split coalesced preloaded fused; do
         echo "# $kernels"
         run 1 --class "$options" --versions messages --kernels $kernels
     done

@@ -59,45 +59,28 @@ kernel void right_hand_side(global const double* u, global const double* forcing
               box.s0 * box.s1 * box.s2, at.line, at.lines, dt, per_step, add_to);                                      \
     }
 
-#ifndef SPLIT
+#if !defined(SPLIT) && !defined(POINTS_OF_LINE)
 
 #define WORK 25
 #define SOLVE solve_line
 
 #else
 
-/* The paper's way: one kernel forms the blocks of all points at once, in arrays with room for all; another solves. */
-#define WORK 75
-#define SOLVE solve_formed_line
-
 /* Block 0 to 2: before, on and behind the diagonal. */
 #define BLOCK(block, i, r, c) work[ENTRY((block) * 25 + (r) * 5 + (c), 75, i, n, line, lines)]
 #define RIGHT(i, m) rhs[AT(m, first + (i) * stride, points)]
 
-#define FORM(name, d)                                                                                                  \
-    kernel void name(global const double* u, global double* work, global const int8* boxes, global const int2* tiles,  \
-                     int first_tile, double dt, double per_step) {                                                     \
-        const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
-        const int8 box = boxes[tile.x];                                                                                \
-        form_point(d, u + (size_t)box.s3 * 5, work + (size_t)box.s3 * 75, box, tile.y + (int)get_local_id(0), dt,      \
-                   per_step);                                                                                          \
-    }
-
-static inline void form_point(int d, global const double* u, global double* work, int8 box, int item, double dt,
-                              double per_step) {
-    const int points = box.s0 * box.s1 * box.s2, n = d == 0 ? box.s0 : d == 1 ? box.s1 : box.s2;
-    const grid_line any = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, 0);
-    if (item >= any.items * (n - 2)) return;
-#ifdef POINTS_TOGETHER
-    const int of = item / (n - 2), i = 1 + item % (n - 2);
+#ifdef SPLIT
+#define BLOCKS global
 #else
-    const int of = item % any.items, i = 1 + item / any.items;
+#define BLOCKS private
 #endif
-    const grid_line at = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, of);
-    const int line = at.line, lines = at.lines;
+
+static inline void form_blocks(int d, global const double* u, BLOCKS double* work, int first, int stride, int n, int i,
+                               int points, int line, int lines, double dt, double per_step) {
     UNROLL
     for (int block = 0; block < 3; block++) {
-        const point_values p = point_at(u, at.first + (i - 1 + block) * at.stride, points);
+        const point_values p = point_at(u, first + (i - 1 + block) * stride, points);
         UNROLL
         for (int r = 0; r < 5; r++) {
             double row[5];
@@ -110,11 +93,7 @@ static inline void form_point(int d, global const double* u, global double* work
     }
 }
 
-FORM(form_x, 0)
-FORM(form_y, 1)
-FORM(form_z, 2)
-
-static inline void solve_formed_line(int d, global double* u, global double* rhs, global double* work, int first,
+static inline void solve_formed_line(int d, global double* u, global double* rhs, BLOCKS double* work, int first,
                                      int stride, int n, int points, int line, int lines, double dt, double per_step,
                                      int add_to) {
 #ifdef PRELOAD
@@ -179,6 +158,55 @@ static inline void solve_formed_line(int d, global double* u, global double* rhs
             if (add_to) u[AT(m, first + i * stride, points)] += RIGHT(i, m);
     }
 }
+
+#ifdef SPLIT
+
+/* The paper's way: one kernel forms the blocks of all points at once, in arrays with room for all; another solves. */
+#define WORK 75
+#define SOLVE solve_formed_line
+
+#define FORM(name, d)                                                                                                  \
+    kernel void name(global const double* u, global double* work, global const int8* boxes, global const int2* tiles,  \
+                     int first_tile, double dt, double per_step) {                                                     \
+        const int2 tile = tiles[first_tile + (int)get_group_id(0)];                                                    \
+        const int8 box = boxes[tile.x];                                                                                \
+        form_point(d, u + (size_t)box.s3 * 5, work + (size_t)box.s3 * 75, box, tile.y + (int)get_local_id(0), dt,      \
+                   per_step);                                                                                          \
+    }
+
+static inline void form_point(int d, global const double* u, global double* work, int8 box, int item, double dt,
+                              double per_step) {
+    const int points = box.s0 * box.s1 * box.s2, n = d == 0 ? box.s0 : d == 1 ? box.s1 : box.s2;
+    const grid_line any = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, 0);
+    if (item >= any.items * (n - 2)) return;
+#ifdef POINTS_TOGETHER
+    const int of = item / (n - 2), i = 1 + item % (n - 2);
+#else
+    const int of = item % any.items, i = 1 + item / any.items;
+#endif
+    const grid_line at = line_of(d, box.s0, box.s1, box.s2, box.s4, box.s5, of);
+    form_blocks(d, u, work, at.first, at.stride, n, i, points, at.line, at.lines, dt, per_step);
+}
+
+FORM(form_x, 0)
+FORM(form_y, 1)
+FORM(form_z, 2)
+
+#else
+
+/* Before the paper's split: one loop nest forms and solves, and its arrays have room for one line. */
+#define WORK 0
+#define SOLVE solve_whole_line
+
+static inline void solve_whole_line(int d, global double* u, global double* rhs, global double* unused, int first,
+                                    int stride, int n, int points, int line, int lines, double dt, double per_step,
+                                    int add_to) {
+    double work[POINTS_OF_LINE * 75];
+    for (int i = 1; i < n - 1; i++) form_blocks(d, u, work, first, stride, n, i, points, 0, 1, dt, per_step);
+    solve_formed_line(d, u, rhs, work, first, stride, n, points, 0, 1, dt, per_step, add_to);
+}
+
+#endif
 
 #endif
 

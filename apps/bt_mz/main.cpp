@@ -42,7 +42,7 @@ constexpr const char*
             "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
             "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
             "  --deal-again N      deal the zones again by ranks' times, at most N times (default 0: by inner points)\n"
-            "  --kernels NAME      split, coalesced, preloaded or fused (default)\n"
+            "  --kernels NAME      whole, split, coalesced, preloaded or fused (default)\n"
             "  --move-fields       the fields go to the device and back for each kernel\n"
             "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
             "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";

@@ -21,14 +21,27 @@ template <class Value> apps::buffer buffer_with(cl_context context, const std::v
     return made;
 }
 
+/// Whether kernels of their own form the blocks, in a buffer.
+bool forms_first(kernels kernels) { return kernels != kernels::whole && kernels != kernels::fused; }
+
+int longest_line(const mesh& mesh, int rank) {
+    int longest = 0;
+    for (const int z : mesh.zones_of(rank)) {
+        const zone& each = mesh.zones()[std::size_t(z)];
+        longest = std::max({longest, each.nx, each.ny, each.nz});
+    }
+    return longest;
+}
+
 } // namespace
 
 kernels kernels_named(const std::string& name) {
+    if (name == "whole") return kernels::whole;
     if (name == "split") return kernels::split;
     if (name == "coalesced") return kernels::coalesced;
     if (name == "preloaded") return kernels::preloaded;
     if (name == "fused") return kernels::fused;
-    throw std::invalid_argument("no kernels \"" + name + "\": split, coalesced, preloaded, fused");
+    throw std::invalid_argument("no kernels \"" + name + "\": whole, split, coalesced, preloaded, fused");
 }
 
 std::size_t group_size(cl_device_id device) { return apps::device_type(device) & CL_DEVICE_TYPE_CPU ? 16 : 64; }
@@ -36,13 +49,15 @@ std::size_t group_size(cl_device_id device) { return apps::device_type(device) &
 solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
                residency residency)
     : m_mesh(mesh), m_rank(rank), m_kernels(kernels), m_residency(residency),
-      m_order(kernels == kernels::split ? order::components_side_by_side : order::points_side_by_side),
+      m_order(kernels == kernels::whole || kernels == kernels::split ? order::components_side_by_side
+                                                                     : order::points_side_by_side),
       m_plan(plan_exchange(mesh, rank, m_order)), m_tables(mesh, rank, m_plan, group_size(device)),
       m_context(std::move(context)), m_queue(apps::create_in_order_queue(m_context.get(), device)),
       m_late(apps::create_in_order_queue(m_context.get(), device)), m_initial(initial_field(mesh, rank, m_order)),
       m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
     std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
-    if (kernels != kernels::fused) options += " -D SPLIT";
+    if (kernels == kernels::whole) options += " -D POINTS_OF_LINE=" + std::to_string(longest_line(mesh, rank));
+    if (forms_first(kernels)) options += " -D SPLIT";
     if (kernels == kernels::preloaded) options += " -D PRELOAD";
     m_program = apps::build_program(m_context.get(), device, kernel_source, options);
     m_copy = apps::create_kernel(m_program.get(), "copy_faces");
@@ -51,7 +66,7 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
     const char* const forms[3] = {"form_x", "form_y", "form_z"};
     for (std::size_t d = 0; d < 3; ++d) {
         m_solve[d] = apps::create_kernel(m_program.get(), solves[d]);
-        if (kernels != kernels::fused) m_form[d] = apps::create_kernel(m_program.get(), forms[d]);
+        if (forms_first(kernels)) m_form[d] = apps::create_kernel(m_program.get(), forms[d]);
     }
 
     m_boxes = buffer_with(m_context.get(), m_tables.boxes);
@@ -63,8 +78,8 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
     m_field = buffer_with(m_context.get(), m_initial);
     m_forcing = buffer_with(m_context.get(), m_forcing_terms);
     m_right = buffer_with(m_context.get(), std::vector<double>(m_initial.size(), 0.0));
-    const std::size_t points = m_initial.size() / 5;
-    m_work = apps::create_buffer(m_context.get(), points * (kernels == kernels::fused ? 25 : 75) * sizeof(double));
+    const std::size_t points = m_initial.size() / 5, entries = forms_first(kernels) ? 75 : 25;
+    m_work = apps::create_buffer(m_context.get(), kernels == kernels::whole ? 1 : points * entries * sizeof(double));
 }
 
 void solver::reset() {
@@ -142,7 +157,7 @@ void solver::enqueue_solve(step_part which) {
     launch_solving(along_x, m_right_hand_side.get(), over.points);
     const auto solve = [&](cl_command_queue queue, std::size_t d, const tile_range& points, const tile_range& lines,
                            cl_event after = nullptr) {
-        if (m_kernels != kernels::fused) {
+        if (forms_first(m_kernels)) {
             apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                                 points.first, dt, cl_double(per[d]));
             launch_solving(queue, m_form[d].get(), points, after);

@@ -11,8 +11,10 @@
 
 namespace bt_mz {
 
-/// The paper's optimisations of the kernels, each on top of those before it, and `fused`, which is ours.
+/// The kernels before the paper's optimisations, these one by one, each on top of those before it, and `fused`, which
+/// is ours.
 enum class kernels {
+    whole,     ///< a work-item forms the blocks of a line in arrays of its own, and solves it (before Listing 1.6)
     split,     ///< blocks formed by kernels of their own, in arrays with room for all points (Listings 1.5 and 1.6)
     coalesced, ///< neighbouring work-items read neighbouring values (1.10 and 1.11)
     preloaded, ///< what is used more than once is loaded once (1.12)

@@ -41,7 +41,7 @@ foreach(runtime ${runtimes})
       COMMAND $<TARGET_FILE:bt_mz> --class S --versions ${bt_mz_versions})
   endforeach()
 endforeach()
-foreach(kernels split coalesced preloaded)
+foreach(kernels whole split coalesced preloaded)
   causeway_test(bt_mz.${kernels} LABEL example RUNTIME pocl RANKS 2
     COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided)
 endforeach()
