@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Begins copies between windows, and finishes steps when they are over.
+// Begins copies between windows of device memory, and finishes the transfer's step when its copy is over.
 #pragma once
 
 #include "bridge/windows.hpp"

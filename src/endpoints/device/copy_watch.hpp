@@ -23,18 +23,18 @@ namespace causeway::endpoints {
 /// What a small copy keeps until it is complete.
 struct small_copy {
     std::optional<small_writes::timing> timing;
-    pinned_slab::piece memory; ///< that it copies from
+    pinned_slab::piece memory; ///< the copy's source; empty if that is other memory
 };
 
 /// Engine's thread only.
 class copy_watch final : public transfer::progress_source {
   public:
-    /// Copies that take long wake `engine` when they complete: they may wait for a kernel in the program's queue.
+    /// From now on a long copy wakes `engine` when it completes: it may wait for a kernel in the program's queue.
     void wake(std::shared_ptr<transfer::waker> engine) { m_engine = std::move(engine); }
 
     /// `done` finishes with `bytes` when `running`, the last command of `queue` so far, completes. Its error names
-    /// `what` (a verb), `bytes` and `offset` of the buffer. The queue is flushed at the end of the step, once for all,
-    /// or later if it starts without that (cl::device_facts).
+    /// `what` (a verb), `bytes` and `offset` of the buffer. The queue is flushed once, at the end of the engine's step;
+    /// later if `starts_unflushed`: the driver starts the command without a flush (cl::device_facts).
     void add(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
              transfer::step& done, small_copy small = {}, bool starts_unflushed = false);
 
@@ -42,7 +42,7 @@ class copy_watch final : public transfer::progress_source {
     void add_at_once(const cl::queue& queue, cl::event running, std::size_t offset, std::size_t bytes, const char* what,
                      transfer::step& done);
 
-    /// The time of the last poll but one: a copy that the last poll found complete ended after that.
+    /// The time of the last poll but one. A copy that the last poll found complete ended after this time.
     [[nodiscard]] time_point looked_before() const { return m_looked_before; }
 
     bool poll(time_point now) override;
@@ -56,10 +56,10 @@ class copy_watch final : public transfer::progress_source {
         const char* what;
         transfer::step* done;
         small_copy small;
-        std::optional<time_point> seen; // first
+        std::optional<time_point> seen; // time of the first poll that found it running
         bool is_armed = false;
     };
-    /// Queues are in-order: only the first of a line can be the next to complete.
+    /// The copies in one queue. Queues are in-order: only the line's first copy can be the next to complete.
     struct line {
         line(cl_command_queue of, bool starts) : queue(of), starts_unflushed(starts) {}
         line(line&&) = default; // never copied: a pinned_slab::piece cannot be

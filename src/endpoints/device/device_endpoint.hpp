@@ -55,25 +55,25 @@ class window_end {
 
 /// A transfer's order among the program's commands. All but `entered` is set before the transfer is submitted.
 struct command_order {
-    /// Events of the buffer's context that the transfer waits for: while the command is gated, the device may read the
-    /// source behind them. Empty if the device cannot wait for all that the transfer waits for.
+    /// Events of the buffer's context that the transfer waits for. A read of the source may be enqueued early, with
+    /// these as its wait list. Empty if the transfer also waits for something that the device cannot wait for.
     std::vector<cl::event> after;
-    /// The program's queue, if the copy itself is enqueued there. A source is then read ahead in it, with a gate of
-    /// make_queue_gate(). Null: the copy goes into the engine's queues.
+    /// The program's queue, if the copy itself is enqueued there; the read of a source is then enqueued early, and
+    /// make_queue_gate() waits for it. Null: the copy goes into the engine's queues.
     cl::queue queue;
-    bool is_in_order = true; ///< whether `queue` is
-    cl::event entered; ///< of a source: its copy or marker in `queue`; engine's thread only
+    bool is_in_order = true; ///< whether `queue` is an in-order queue
+    cl::event entered; ///< of a source: the event of its read or marker in `queue`; engine's thread only
 };
 using device_order = std::shared_ptr<command_order>;
 
-/// Opens when the read of the source in order->queue is over, failed or not. If there was no memory to read ahead, a
-/// marker in the in-order queue stands for the read.
+/// Opens when the early read of the source in order->queue is over, failed or not. If there was no staging memory for
+/// that read, a marker in the queue stands for it.
 [[nodiscard]] std::unique_ptr<transfer::gate> make_queue_gate(device_order order);
 
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_range_endpoint(device_services services,
                                                                       buffer_location location, std::size_t offset,
                                                                       device_order order = nullptr);
-/// `order` is for boxes that are is_dense(); others need none.
+/// `order` is used only if is_dense(shape), and ignored otherwise.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_box_endpoint(device_services services, buffer_location location,
                                                                     const box& shape, device_order order = nullptr);
 /// True if its bytes are contiguous: the box is a range.

@@ -29,7 +29,7 @@ struct device_link {
     bool host_memory = false;
     cl::queue to_device, from_device;
     /// Idle queues for reads ahead, which wait on the device for the program's commands. Each takes one read at a time.
-    /// In the queues above, later copies would wait too, and the program's commands perhaps for one of them: deadlock.
+    /// In `from_device` a waiting read would hold up later copies, and deadlock if the program waits for one of them.
     std::vector<cl::queue> ahead;
     std::size_t ahead_made = 0;
     std::shared_ptr<transfer::staging_allocator> allocator; ///< null where ordinary memory is as good

@@ -10,8 +10,8 @@
 
 namespace causeway::endpoints {
 
-/// What a gate does when its event has failed. `fail_even_hidden` also fails where the driver shows failed events as
-/// complete (driver_quirks::hides_failed_waits).
+/// What a gate does when its event has failed. With `fail_even_hidden` it fails even if the driver reports that failed
+/// event as complete (driver_quirks::hides_failed_waits).
 enum class on_failure { fail, fail_even_hidden, open };
 
 /// Wakes the engine for the gates of `command` when `event` is complete, if the implementation calls back.

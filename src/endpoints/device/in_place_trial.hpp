@@ -22,8 +22,8 @@ class in_place_trial {
     /// Takes the next step of the trial if the device has finished the last one. True once the trial has passed.
     [[nodiscard]] bool passed();
 
-    /// The host address of `buffer`, if the trial has passed and the address is known or can be found by a map. Else
-    /// null, also for buffers without cl::follow().
+    /// The host address of `buffer`, if the trial has passed and the address is known or can be found by a map; else
+    /// null. Null also if cl::follow() was not called for `buffer`.
     [[nodiscard]] std::byte* address_of(cl_mem buffer);
 
   private:

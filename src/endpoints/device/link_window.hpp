@@ -35,8 +35,8 @@ class link_window {
     /// Whether the device can have windows at all.
     [[nodiscard]] static bool possible(const bridge::windows& windows, cl_device_id device);
 
-    /// The window in which outgoing blocks wait for the bridge; no block may be larger. It lives while the result is
-    /// held. Null if it cannot be made now.
+    /// The window in which outgoing blocks wait for the bridge. No block may be larger than this window. It lives while
+    /// the caller holds the result. Null if it cannot be made now.
     [[nodiscard]] std::shared_ptr<bridge::known_window> departures();
 
     /// Whether copies on the device wait for kernels now, judged by how long copies take. OpenCL's copies within a
@@ -71,14 +71,14 @@ class link_window {
     [[nodiscard]] bool may_import() const;
     enum class direction { in, out };
     [[nodiscard]] const cl::queue& queue(direction which);
-    /// Between a buffer and a window.
+    /// Copies between a buffer and a window; `window` is the one of `from` and `to` that is the window.
     void copy(direction which, const cl::buffer& window, const cl::buffer& from, std::size_t from_offset,
               const cl::buffer& to, std::size_t to_offset, std::size_t bytes, const char* what, transfer::step& done);
     void copied(timed_copy& which, std::size_t bytes, time_point begun, bool is_judged);
     void judge(std::size_t bytes, time_point begun);
     void forget(const timed_copy& which);
     void departed(departure& which);
-    /// Whether a copy to or from it was made before.
+    /// Whether link_window has copied to or from `buffer` before.
     [[nodiscard]] bool is_known(cl_mem buffer);
 
     const options& m_options;

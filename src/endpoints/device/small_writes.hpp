@@ -45,7 +45,7 @@ class small_writes {
     int m_slow = 0; // plain writes in a row
     std::chrono::nanoseconds m_plain{}; // the time of the last slow plain write
     time_point m_rows_until; // until then writes go as two rows
-    std::chrono::nanoseconds m_span{}; // how long they did the last time; 0 after a fast plain write
+    std::chrono::nanoseconds m_span{}; // how long writes went as two rows the last time; 0 after a fast plain write
 };
 
 } // namespace causeway::endpoints

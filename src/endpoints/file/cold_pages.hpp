@@ -10,8 +10,8 @@
 
 namespace causeway::endpoints {
 
-/// For one range of a file that this user owns or may write to; of other files the kernel does not say which pages it
-/// holds. read(2) by several threads reads ahead for each in small folios. A page fault on a mapping that asks for huge
+/// For one range of a file. The user must own the file or may write to it: the kernel hides which pages of other files
+/// are cached. read(2) by several threads reads ahead for each in small folios. A fault on a mapping that asks for huge
 /// pages reads 2 MiB, in one folio where the file system supports it
 /// (docs/decisions/0007-reading-files-for-a-device.md). The mapping is never accessed by loads, so that truncating the
 /// file does no harm. Any thread that may wait for the disk.
@@ -24,8 +24,8 @@ class cold_pages {
 
     /// True if the byte at `offset` of the range is not in the cache; false if the kernel does not say.
     [[nodiscard]] bool lack(std::size_t offset);
-    /// Reads `bytes` from `offset` on into the cache, if the first one is missing. Reports no failure: a later read(2)
-    /// does.
+    /// Reads `bytes` from `offset` on into the cache, if the byte at `offset` is not there. Reports no failure: a later
+    /// read(2) will.
     void bring(std::size_t offset, std::size_t bytes);
 
   private:

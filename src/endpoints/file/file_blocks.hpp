@@ -82,7 +82,7 @@ class file_blocks {
     std::atomic<bool> m_refuses_direct{false}; // the file system refuses O_DIRECT at these offsets or addresses
     std::optional<write_behind> m_behind;
     std::optional<cold_pages> m_cold;
-    std::atomic<bool> m_expects_cached{false}; // the last block begun was cached, and no piece since was not
+    std::atomic<bool> m_expects_cached{false}; // the last block begun was cached, and so was each piece since
     descriptor m_direct; // the same file with O_DIRECT; none where that is not wanted or not possible
     std::vector<std::unique_ptr<split_read>> m_reads, m_spare;
     std::unique_ptr<slow_close> m_closing;

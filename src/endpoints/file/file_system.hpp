@@ -11,8 +11,8 @@
 
 namespace causeway::endpoints {
 
-/// The type and the device's number, "file system ext4 8:1". Where each mount gets a new number: what is mounted and
-/// where, "file system nfs server:/home at /home". Empty if the descriptor is not that of a regular file.
+/// The type and the device's number, "file system ext4 8:1". For types that get a new number at each mount, the source
+/// and the mount point instead: "file system nfs server:/home at /home". Empty if `fd` is not a regular file's.
 /// The text lives as long as the process. Any thread; asks the kernel once for each device.
 [[nodiscard]] std::string_view file_system_of(int fd);
 

@@ -17,8 +17,8 @@
 namespace causeway::endpoints {
 
 /// Ranks are those of the job, on this node. One process offers a window; the other opens it and says which of its
-/// devices can fill it. Until then messages take other ways, so no message has to change its way midway. None of this
-/// goes through MPI, because a window outlives the communicator that it was wanted in. Engine's thread only.
+/// devices can fill it. Messages that begin before that use other ways to their end. Notes about windows do not go
+/// through MPI, because a window outlives the communicator that it was first used in. Engine's thread only.
 class device_exchange {
   public:
     /// `windows` may be null: then there are none.
@@ -62,7 +62,7 @@ class device_exchange {
     /// Tells `rank` which of its windows our `device` can fill, each once.
     void show_filler(const bridge::device_uuid& device, int rank);
 
-    /// The ranks of which windows are open here.
+    /// The ranks whose windows this process has open.
     [[nodiscard]] std::set<int> owners() const;
     /// Whether others have windows of ours open, or we have theirs.
     [[nodiscard]] bool is_in_use() const { return !m_ours.empty() || !m_theirs.empty() || !m_unsent.empty(); }

@@ -82,7 +82,7 @@ class message_matcher {
     void open_early(receiver& who);
     /// The gate of a receive opened. It may be matched before the call returns, if it is not yet.
     void open(receiver& who);
-    /// A receive that was matched early ends without its message, which keeps its turn for others.
+    /// A receive that was matched early ends without `found`, which keeps its position and may match others.
     void put_back(receiver& who, message&& found);
     /// The receive ends unmatched; its messages go to others.
     void leave(receiver& who);

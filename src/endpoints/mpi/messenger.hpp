@@ -26,7 +26,7 @@
 
 namespace causeway::endpoints {
 
-/// The header of all messages of the protocol. They use the space's highest tag, which only our wildcards match.
+/// The header of all messages of the protocol. They use the highest tag of their space (communicator).
 ///
 /// A message of at most the eager limit is one `eager` with its bytes behind the header. A larger one begins with
 /// `rts`. When its receive is there and holds memory for a block, it answers `cts` with the block size and a tag that
@@ -42,10 +42,10 @@ namespace causeway::endpoints {
 /// have such windows open (device_exchange.hpp).
 ///
 /// If MPI refuses to send `eager`, `rts` or `cts`, the send or receive that it belongs to fails. Other messages are
-/// repeated until MPI takes them, as the other rank waits for them. A rank whose receives on the highest tag
-/// (listeners) fail hears no more in that space. It says `abandon` for each RTS without an answer, fails transfers that
-/// wait for an answer, and says `not_listening` to all. Transfers that have their CTS go on, because they need no more
-/// answers.
+/// repeated until MPI takes them, as the other rank waits for them. Receives on the highest tag are called listeners.
+/// A rank whose listeners fail gets no more headers in that space. It says `abandon` for each RTS without an answer,
+/// fails transfers that wait for an answer, and says `not_listening` to all. Transfers that have their CTS go on,
+/// because they need no more answers.
 ///
 /// No header is trusted: each number is checked before it is used. A wrong header fails its transfer, or is reported
 /// and skipped if it belongs to none.
@@ -193,7 +193,7 @@ class messenger final : public transfer::progress_source {
     /// Sends `header` with `payload` behind it. Copies both. `done` is over when MPI has sent them, or cannot.
     void send(int space, int rank, const wire_header& header, std::span<const std::byte> payload,
               comm::operation& done);
-    /// Sends the empty block that tells a receive that no more come. Repeated if MPI refuses it.
+    /// Sends the empty block that tells a receive that no more blocks come. Repeated if MPI refuses it.
     void release(int space, int rank, int data_tag);
 
     /// Calls again() of an exchange a little later.
@@ -211,14 +211,14 @@ class messenger final : public transfer::progress_source {
     /// Ends all exchanges with a rank of the job.
     void rank_gone(int job_rank);
 
-    /// The communicator goes: stops listening.
+    /// The program frees the communicator: stops listening in `space`.
     void close(int space);
     /// MPI ends: nothing is polled any more.
     void close_all();
 
     bool poll(time_point now) override;
     bool trim(time_point now) override;
-    /// Nothing is under way that other ranks need to get or answer.
+    /// True if nothing is under way that other ranks still have to receive or answer.
     [[nodiscard]] bool quiet() const {
         return m_sends_under_way == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
     }

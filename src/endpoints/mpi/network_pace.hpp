@@ -12,8 +12,8 @@ namespace causeway::endpoints {
 
 /// Blocks are chosen to take about 250 us on any network: 32 KiB at 1 Gbit/s, which Open MPI sends without a handshake,
 /// and 256 KiB at 10 Gbit/s. Larger ones hold up the protocol's headers and MPI's own handshakes, because Open MPI has
-/// one TCP connection for both directions. Four blocks in flight keep both directions busy (64 MiB both ways: 565 and
-/// 60 ms; in blocks of 4 MiB 1120 and 108 ms).
+/// one TCP connection for both directions. Four blocks in flight keep both directions busy (64 MiB both ways at 1 and
+/// 10 Gbit/s: 565 and 60 ms; in blocks of 4 MiB 1120 and 108 ms).
 class network_pace {
   public:
     static constexpr std::size_t first = std::size_t{256} << 10;

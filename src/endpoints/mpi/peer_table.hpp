@@ -39,8 +39,8 @@ class peer_table {
 
     /// The tuner's resource for messages with `peer`; empty until it has sent a header. Lives as long as this.
     [[nodiscard]] std::string_view resource_of(int space, int peer) const;
-    /// What `peer`'s end of the last message in that direction was, if it is on this node and can share memory; else
-    /// host. For any_source: the least able end of all ranks known.
+    /// The kind of `peer`'s end of the last message to it or from it, if `peer` is on this node and can share memory;
+    /// else host. For any_source: the least able end of all ranks known.
     [[nodiscard]] end_kind near_receiver(int space, int peer) { return near(space, peer, &peer::receives); }
     [[nodiscard]] end_kind near_sender(int space, int peer) { return near(space, peer, &peer::sends); }
     /// Tell the network_pace of `peer` that a block has come from it (came()), or all blocks of one message (saw()).
@@ -53,11 +53,11 @@ class peer_table {
     /// This rank cannot map the memory of `peer`: messages of devices that use host memory are planned without windows
     /// for a while.
     void cannot_reach(int space, int peer);
-    /// Whether a message from a rank of the job may come by a window. Counts it.
+    /// Whether a message from a rank of the job may come by a window. Counts that message.
     [[nodiscard]] bool may_share(int job_rank);
 
   private:
-    /// Messages that go another way.
+    /// Counts messages that go without windows.
     struct out_of_reach {
         unsigned left = 0, next = 16;
         void begin(); // twice as many as the last time

@@ -31,7 +31,7 @@ struct matched_envelope {
                                                                         int tag,
                                                                         std::shared_ptr<matched_envelope> envelope);
 
-/// A source without bytes that opens when an operation of the port is over; open() starts that by `begin`.
+/// A source without bytes that opens when an operation of the port is over; open() calls `begin` to start it.
 [[nodiscard]] std::unique_ptr<transfer::endpoint> make_operation_endpoint(messenger& messages,
                                                                           std::function<void(comm::operation&)> begin);
 

@@ -50,7 +50,7 @@ class window_allocator final : public transfer::staging_allocator {
         std::vector<std::byte*> free;
         std::size_t used = 0;
     };
-    /// One with a free block.
+    /// A window with a free block of `bytes`; made if there is none.
     [[nodiscard]] window& window_for(std::size_t bytes);
     using all_windows = std::map<const std::byte*, window>; // by first byte
     [[nodiscard]] all_windows::const_iterator window_of(const std::byte* memory) const {

@@ -21,7 +21,7 @@ struct heap_piece {
 /// What all PEs do in one collective command.
 struct collective {
     meeting_purpose purpose; ///< of two meetings, before and after the gathering; of three with `compute`
-    /// The pieces that this PE gathers. Called once all have come, when it can see what they brought.
+    /// Returns the pieces that this PE gathers. Called once all PEs have come; met.value_of() has what each brought.
     std::function<std::vector<heap_piece>(const meeting_turn& met)> pieces;
     /// Copies part of a piece to `offset` of the target, then calls `then`. Null where this PE reads all heaps itself.
     std::function<void(const heap_piece& part, std::size_t offset, std::function<void(const failure&)> then)> bring;

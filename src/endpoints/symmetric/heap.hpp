@@ -133,8 +133,8 @@ class heap {
     /// Whether all have come. Their arrivals stay as they are until this PE comes to the next meeting.
     [[nodiscard]] bool all_have_arrived(std::uint64_t number) const;
     [[nodiscard]] const heap_control::arrival& arrival_of(int pe, std::uint64_t number) const;
-    /// Why there are no more meetings; empty if there are. None may follow one that was given up: a PE could get two
-    /// meetings ahead of one that still looks at an earlier one.
+    /// Why there are no more meetings; empty if there are. No meeting may follow one that this PE gave up: it could get
+    /// two meetings ahead of a PE that still reads the arrivals of an earlier one.
     [[nodiscard]] const failure& end_of_meetings() const { return m_end_of_meetings; }
     void end_meetings(const failure& why) {
         if (!m_end_of_meetings) m_end_of_meetings = why;
@@ -179,10 +179,10 @@ class heap_waiter {
   public:
     /// Looks whether its wait is over. If so, returns true: heap_waits then forgets it, and it may be destroyed.
     virtual bool look() = 0;
-    /// What it waits for may never come. It is then forgotten as after look().
+    /// Ends the wait, because what it waits for may never come. heap_waits then forgets the waiter, as after look().
     virtual void give_up(const failure& why) = 0;
     [[nodiscard]] virtual heap& of() = 0;
-    /// Why what it waits for may never come; empty if it may.
+    /// Why the wait may never end; empty if no reason is known.
     [[nodiscard]] virtual failure trouble(time_point now) { return of().trouble(now); }
 
   protected:

@@ -14,7 +14,7 @@ namespace causeway::endpoints {
 /// What a PE has come to a meeting for: all have to come for the same.
 struct meeting_purpose {
     const char* name = "";    ///< a literal
-    std::uint64_t number = 0; ///< modulo 16: of the call; divided by 16: what else must be the same on all PEs
+    std::uint64_t number = 0; ///< % 16: number of the call; / 16: what else must be the same on all PEs
     std::uint64_t value = 0;  ///< an argument in which all PEs must agree, or which the others read by value_of()
     const char* value_name = nullptr; ///< its name if they must agree; else null
     int times = 1;                    ///< meetings of the command

@@ -13,8 +13,8 @@
 
 namespace causeway::endpoints {
 
-/// Plain operations pass one another. A fence begins when all before it have ended, and all behind it begin when it
-/// has.
+/// Plain operations pass one another. A fence begins when all operations before it have ended. Those behind it begin
+/// when the fence has ended.
 class operation_order {
   public:
     enum class kind { plain, fence };
@@ -33,7 +33,7 @@ class operation_order {
         void join();
         /// Calls `came` once the operation may begin, perhaps at once. Not called any more after leave().
         void wait(std::function<void()> came);
-        /// It has ended; `why` says so if it has failed.
+        /// The operation has ended; `why` is its failure, empty if it succeeded.
         void leave(const failure& why = {});
 
       private:
@@ -43,7 +43,7 @@ class operation_order {
         bool m_is_over = false;
     };
 
-    /// Whether a fence is not over, even if it is still on its way to the engine. Any thread.
+    /// Whether a fence has not ended yet; counts fences that the engine has not received yet, too. Any thread.
     [[nodiscard]] bool has_fences() const { return m_made_fences.load(std::memory_order_acquire) != 0; }
 
     /// The first failure since the last call.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heaps of PEs as endpoints, and waits for words of this PE's own.
+// The heaps of PEs as endpoints, and waits for words of this PE's own heap.
 #pragma once
 
 #include "endpoints/symmetric/heap.hpp"

@@ -21,8 +21,8 @@ class word_table {
 
     /// The value of the word of `bytes` at `offset`; null if it is not kept here, or not yet. Any process.
     [[nodiscard]] std::byte* find(std::size_t offset, std::size_t bytes) const;
-    /// Whether some word of the range is kept here, or will be. Any process. False after a process has changed the
-    /// device's memory: a word added later is loaded with that change.
+    /// Whether some word of the range is kept here, or will be. Any process. If a process changes the device's memory
+    /// and then gets false, any word added later is loaded with that change.
     [[nodiscard]] bool overlaps(std::size_t offset, std::size_t bytes) const;
 
     // For the owner only.
@@ -33,7 +33,7 @@ class word_table {
     [[nodiscard]] bool begin(std::size_t offset, std::size_t bytes);
     /// Sets its value: now it is kept.
     void keep(std::size_t offset, std::size_t bytes, std::uint64_t value);
-    /// Back to the state after begin(), because the device's memory has a newer value.
+    /// Sets the word back to the state after begin(), because the device's memory has a newer value.
     void reload(std::size_t offset, std::size_t bytes);
     void remove(std::size_t offset, std::size_t bytes);
     /// Calls `call` for each word of the range.
