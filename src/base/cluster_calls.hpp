@@ -24,8 +24,8 @@ struct cluster_transfer {
     unsigned waits = 0;
     void* const* list = nullptr;
     void** event = nullptr;
-    /// Called once at most, on the rank that runs the command: on a queue of a driver, with the driver's buffers. Any
-    /// thread; returns a code of OpenCL.
+    /// Called once at most, on the rank that runs the command. `queue`, `buffers` and `list` are objects of its driver.
+    /// Any thread; returns a code of OpenCL.
     std::function<int(void* queue, void* const* buffers, unsigned waits, void* const* list, void** event)> issue;
 };
 
@@ -82,10 +82,10 @@ struct cluster_calls {
     /// a driver of this rank runs it. Other ranks do not hear of it. Any thread; `act` must not wait.
     void (*when_over_here)(void* event, std::function<void(void* driver_event)> act) = nullptr;
 
-    /// Collective, in the same order on every rank; they return when it is over. If a rank is gone, MPI ends the job.
+    /// Collective, in the same order on every rank; each returns when it is over. If a rank is gone, MPI ends the job.
     void (*all_gather)(const void* mine, std::size_t bytes, void* all) = nullptr;
     void (*broadcast)(int root, void* data, std::size_t bytes) = nullptr;
-    /// Each word becomes the bitwise or of all ranks' ones.
+    /// Replaces each word by the bitwise OR of that word on all ranks.
     void (*combine)(std::uint64_t* words, std::size_t count) = nullptr;
 
     /// Messages between two ranks with one tag match in the order of the calls. The bytes stay until `over` is called.

@@ -10,18 +10,18 @@ namespace causeway {
 struct driver_quirks {
     std::string_view name; ///< how CL_PLATFORM_NAME begins
 
-    /// A command that waits for a failed event says that it is complete, though it did not run; clWaitForEvents knows
-    /// better (Intel 2026.2).
+    /// A command that waits for a failed event has the status CL_COMPLETE, though it did not run. clWaitForEvents still
+    /// reports the failure (Intel 2026.2).
     bool hides_failed_waits = false;
-    /// A command that is enqueued with an event that has failed already never ends (PoCL 3.1), or the process does
-    /// (Intel 2026.2).
+    /// A command whose wait list has an event that failed before the enqueue: it never completes (PoCL 3.1), or the
+    /// process dies (Intel 2026.2).
     bool breaks_on_failed_waits = false;
     /// Aborts when a command fails whose event nobody holds (PoCL 3.1).
     bool needs_held_events = false;
     /// A marker waits for all that is in its queue as well as for its list, and takes as long to enqueue: 1 us with 50
     /// commands before it, 500 with 1000 (PoCL 3.1 and 5).
     bool has_slow_markers = false;
-    /// Buffers of CPU devices lie where maps show them, also while nothing is mapped (PoCL, Intel).
+    /// Buffers of CPU devices stay at the address that a map returned, also while nothing is mapped (PoCL, Intel).
     bool keeps_addresses = false;
     /// A copy that waits for nothing starts when it is enqueued: a flush does nothing for it, and takes 4 us, or 20
     /// while other threads call the driver (NVIDIA 580).
@@ -40,7 +40,7 @@ struct driver_quirks {
     /// A migration is advice, so a marker replaces it.
     bool breaks_migrations = false;
     /// Processes that link the same program at once, as all ranks of a cluster do, remove each other's cache files; the
-    /// later one fails to link (PoCL 3.1). It is tried again.
+    /// later one fails to link (PoCL 3.1). The platform then links again.
     bool loses_links = false;
     /// Keeps what it has built in files, where other processes find it, unless POCL_KERNEL_CACHE says 0 (PoCL).
     bool keeps_builds = false;

@@ -69,7 +69,7 @@ class transfer_error : public std::runtime_error {
 /// The text of an errno, safe for any thread.
 [[nodiscard]] std::string errno_text(int error_number);
 
-/// One line to standard error, whole among those of other threads. For users who asked for it.
+/// One line to standard error, in one write(2) so that threads do not mix theirs. For users who asked for it.
 void tell_user(const std::string& text);
 
 /// One line to standard error, once for each text. For what the user should know and no call can return.

@@ -9,8 +9,8 @@
 
 namespace causeway {
 
-/// Yields; after a yield that took long, later calls sleep 50 us instead for a while. Linux resumes a thread that
-/// yields only after the time slices of all others, milliseconds each; one that slept, soon. Any thread.
+/// Yields; after a yield that took long, later calls sleep 50 us instead for a while. A thread that yields runs again
+/// after the time slices of all others, milliseconds each (Linux); one that slept runs again soon. Any thread.
 inline void give_way() {
     using namespace std::chrono_literals;
     constexpr auto slow = 500us;

@@ -17,7 +17,7 @@ enum class kind { folder, file, library };
 
 struct source {
     kind what = kind::folder;
-    std::string name; ///< with its folder where that was left out
+    std::string name; ///< as given; an .icd file found in the default folder gets that folder as its path
     std::vector<implementation> implementations; ///< of a folder those of its .icd files, sorted by name
 };
 

@@ -36,7 +36,7 @@ struct option_row {
 
 [[nodiscard]] std::span<const option_row> option_table();
 
-/// What it does, and how it is set if not as the others.
+/// What the option does, and how it is set if that differs from other options.
 [[nodiscard]] std::string description_of(const option_row& row);
 
 /// A set of values. Any thread.
@@ -57,11 +57,11 @@ class options {
     [[nodiscard]] origin origin_of(option which) const;
     [[nodiscard]] std::optional<std::string> get(std::string_view name) const;
 
-    /// Of an option that is no text. Takes no lock.
+    /// The value of an option that is no text. Takes no lock.
     [[nodiscard]] std::uint64_t operator[](option which) const {
         return m_values[static_cast<std::size_t>(which)].load(std::memory_order_relaxed);
     }
-    /// Of an option that is a text; empty by default.
+    /// The value of an option that is a text; empty by default.
     [[nodiscard]] std::string text(option which) const;
 
   private:

@@ -33,7 +33,7 @@ struct bounds {
     return few;
 }
 
-/// How many a list of cpuset(7) names: 6 for "0-3,8,10". 0 if it is none.
+/// How many processors a list of cpuset(7) names: 6 for "0-3,8,10". 0 if `list` is no such list.
 [[nodiscard]] unsigned count_of(std::string_view list);
 
 } // namespace causeway::processors

@@ -11,7 +11,7 @@
 
 namespace causeway {
 
-/// None, and errno, if the file cannot be read.
+/// The contents; none, with errno set, if the file cannot be read.
 [[nodiscard]] std::optional<std::string> read_file(const std::filesystem::path& file);
 /// The text before the first end of a line; empty if there is none or the file cannot be read.
 [[nodiscard]] std::string first_line_of(const std::filesystem::path& file);
