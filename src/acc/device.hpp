@@ -26,7 +26,7 @@ struct buffer_location {
 /// An event that a queue's next command waits for, and that is not the queue's own. Owns a reference to it.
 struct outside_event {
     cl_event event;
-    /// If the event is another device's: a queue of this device. A marker enqueued there now completes after the event.
+    /// Null unless `event` is another device's: a queue of this device whose next marker completes after `event`.
     cl_command_queue event_queue = nullptr;
     /// The range that a copy between devices reads or writes on this device. Without a buffer, the event stands for all
     /// commands before it.
@@ -39,7 +39,7 @@ struct outside_event {
                                     location.offset < with.offset + its_bytes && with.offset < location.offset + bytes);
     }
     bool is_over() const;
-    /// The event, or one of this device that comes after it.
+    /// The event; if it is another device's, that of a barrier of this device, which here() enqueues into event_queue.
     cl_event here();
 };
 
@@ -57,7 +57,7 @@ struct staging_area {
         std::size_t bytes, offset;
     };
     std::vector<piece> pieces;
-    std::size_t arrived = 0; // pieces before these
+    std::size_t arrived = 0; // pieces that arrive() has copied: `pieces` holds those after them
 
     std::size_t end() const { return arrived + pieces.size(); }
     /// Copies the pieces numbered below `until` to the program's memory. Call once they have been read.
@@ -90,7 +90,7 @@ struct queue {
     std::vector<cl_mem> small; // buffers of former mappings, for this queue's next one: drivers are slow to make one
     std::vector<cl_event> copies; // between devices; the next wait reports their failures
     pending_reads reads; // of its commands since the queue was last empty
-    bool waited_for = false; // whoever enqueues now keeps the device's lock until it calls finish()
+    bool waited_for = false; // the directive is synchronous: it keeps the device's lock until it calls finish()
     staging_area staging; // of small reads, which finish() copies to the program
 
     void add_after(const outside_event& one);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ends a program with directives that cannot go on, because OpenACC has no error codes.
+// Ends the program when a directive or routine fails, because OpenACC has no error codes.
 #pragma once
 #include <CL/cl.h>
 #include <causeway/acc/runtime.h>
@@ -16,7 +16,7 @@ namespace causeway::acc {
 /// Names the directive or routine that the calling thread is in, for failures below it.
 class scope {
   public:
-    /// Ends the program if the directive's code is of another layout than this library.
+    /// Ends the program if the directive's code was generated for another CAUSEWAY_ACC_LAYOUT than this library's.
     explicit scope(const causeway_acc_location* location);
     explicit scope(const char* routine);
     ~scope();

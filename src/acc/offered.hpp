@@ -7,7 +7,7 @@
 
 namespace causeway::acc {
 
-/// The functions that a program needs, and those that they need. Ends the process if one is not offered.
+/// The functions that program `to` calls, and those that these call in turn. Ends the process if no source offers one.
 std::vector<causeway_acc_routine*> offered(const causeway_acc_program& to);
 
 } // namespace causeway::acc

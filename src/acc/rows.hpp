@@ -8,7 +8,7 @@
 
 namespace causeway::acc {
 
-/// Maps the pointers and all rows, which stay as long as the pointers do.
+/// Maps the pointers and all rows. The rows stay mapped as long as the pointers.
 mapping& map_rows(device& on, queue& in, const causeway_acc_data& one);
 /// Ends the program if one of the rows is not mapped with its pointer.
 void check_rows(device& on, const mapping& pointers, const causeway_acc_data& one);
