@@ -36,7 +36,7 @@ struct access {
 /// Any thread.
 class cuda_calls {
   public:
-    /// Throws transfer_error if the library or one of its functions is missing, or has no device.
+    /// Throws transfer_error if the library or one of its functions is missing, or CUDA has no device.
     cuda_calls();
 
     /// Throws transfer_error with what CUDA says of it.

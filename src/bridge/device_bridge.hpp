@@ -42,7 +42,7 @@ class device_bridge {
     [[nodiscard]] virtual bool has(const device_uuid& device) const = 0;
     /// Prepares copies by `device`, which takes a while. Throws transfer_error.
     virtual void start(const device_uuid& device) { (void)device; }
-    /// Whether `from` writes to windows of `to` over a direct link. No device reaches itself: OpenCL does that alone.
+    /// Whether `from` writes to windows of `to` over a direct link. False for one device: OpenCL copies within it.
     [[nodiscard]] virtual bool reaches(const device_uuid& from, const device_uuid& to) const = 0;
     /// True if windows are host memory: OpenCL uses them at their address, not by descriptor.
     [[nodiscard]] virtual bool host_memory() const { return false; }

@@ -11,7 +11,7 @@
 
 namespace causeway::bridge {
 
-/// What is tried. Another machine that shares the file may have other links, or devices that were never tried.
+/// What is tried, and the key of the kept result: other machines that share the file may have other devices or links.
 struct trial_subject {
     std::string driver;
     std::string machine;              ///< as machine_digits() has it
@@ -23,11 +23,11 @@ struct trial_subject {
 /// devices.
 class trial {
   public:
-    /// `memory` may be empty: nothing is remembered.
+    /// `memory` is the path of that file; if empty, nothing is remembered.
     trial(std::string program, std::string memory) : m_program(std::move(program)), m_memory(std::move(memory)) {}
 
     /// Empty if the driver may be used: it works, refuses, or there is no program to try. Else why not. Blocks for at
-    /// most `limit`. Once `ending` is requested, it ends the program and returns soon.
+    /// most `limit`. Once `ending` is requested, ends the trial's process and returns soon.
     [[nodiscard]] std::string run(const trial_subject& of, std::chrono::milliseconds limit,
                                   const std::stop_token& ending = {}) const;
 

@@ -6,7 +6,7 @@
 
 namespace causeway::bridge {
 
-/// Memory of one device; freed with this object, but for those that hold a descriptor or an import of it.
+/// Memory of one device. Freed once this object and all descriptors and imports of the memory are gone.
 class exported_memory {
   public:
     virtual ~exported_memory() = default;
@@ -20,12 +20,12 @@ class vulkan_memory {
   public:
     virtual ~vulkan_memory() = default;
     [[nodiscard]] virtual bool has(const device_uuid& device) const = 0;
-    /// To whole units, as CUDA maps them.
+    /// `bytes` rounded up to whole units of 2 MiB, in which CUDA maps memory.
     [[nodiscard]] static constexpr std::size_t rounded(std::size_t bytes) {
         constexpr auto unit = std::size_t{2} << 20;
         return (bytes + unit - 1) / unit * unit;
     }
-    /// rounded() ones, uninitialised. Throws transfer_error.
+    /// Memory of rounded(bytes) bytes, uninitialised. Throws transfer_error.
     [[nodiscard]] virtual std::unique_ptr<exported_memory> allocate(const device_uuid& device, std::size_t bytes) = 0;
 };
 

@@ -61,7 +61,7 @@ class windows {
     [[nodiscard]] bool is_used_elsewhere(const device_uuid& device) const { return m_used_elsewhere.contains(device); }
     /// A copy has failed: an interface that fails once fails for good. Existing windows stay until they are released.
     void break_off(const std::string& why);
-    /// Transfers take another way, for this reason, which `listener` hears of.
+    /// Tells the listener that transfers take another way, and why.
     void tell(const std::string& why) const { m_listener(why, given_up::for_now); }
     using listener = std::function<void(const std::string& why, given_up how_long)>;
     void tell_to(listener who) { m_listener = std::move(who); }
