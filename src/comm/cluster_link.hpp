@@ -41,7 +41,7 @@ class cluster_link {
     void send(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data);
     void receive(int from, int tag, void* bytes, std::size_t size, message_over over, void* data);
     [[noreturn]] void give_up(const char* why);
-    /// Calls `ending` in the thread that ends MPI, while it still works.
+    /// Calls `ending` in the thread that ends MPI, while MPI still works.
     void at_finalize(void (*ending)());
     /// Asks the thread to tell some other ranks how far the program has come. Any thread.
     void report_progress() { m_report_due = true; }
@@ -120,7 +120,7 @@ class cluster_link {
     };
     std::atomic<bool> m_report_due{false};
 
-    // Used by the link's thread, and once it has ended by receive_last_reports() and cancel_reports().
+    // Used by the link's thread; after that thread's end, by receive_last_reports() and cancel_reports().
     struct report_receive final : operation {
         explicit report_receive(cluster_link& of) : link(of) {}
         void over(const arrival& result) override;

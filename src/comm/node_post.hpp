@@ -45,14 +45,14 @@ class node_post {
     struct line {
         descriptor socket;
         int rank = -1; // -1: has not said
-        bool takes_ours = true; // not if there was another one to that rank before: notes of one rank keep their order
+        bool takes_ours = true; // we send over it; false for a second line to one rank, so that notes keep their order
     };
     using lines = std::list<line>;
 
     void accept_lines();
     [[nodiscard]] lines::iterator line_to(int rank);
     [[nodiscard]] delivery open_line(int rank);
-    /// The next note of a line. One that is not as ours are ends the line.
+    /// The next note of a line. A malformed note closes the line.
     [[nodiscard]] std::optional<note> take_from(lines::iterator which);
 
     int m_own_rank;

@@ -12,13 +12,13 @@
 
 namespace causeway::comm {
 
-/// Every process listens on a socket in Linux's abstract namespace, under a name with its key that ranks tell each
-/// other; they connect and keep the connection. Nobody sends: when a process is gone, the kernel closes the socket and
-/// the peers see it. A rank accepts connections whenever it looks for others, and closes those of other users, so that
+/// Every process listens on a socket in Linux's abstract namespace, whose name has its key. Ranks tell each other their
+/// keys, connect and keep the connection. Nobody sends: when a process is gone, the kernel closes the socket and the
+/// peers see it. A rank accepts connections whenever it looks for others, and closes those of other users, so that
 /// these do not fill the queue. Nothing is left behind, as no name is in a file system.
 ///
-/// A second socket has a name that ranks can tell before they have heard of each other, which others can take first. A
-/// rank that is not found there, or not of this user, is no less alive. Engine's thread only.
+/// A second socket has a name that ranks know before they have heard of each other; another user can take it first. So
+/// nothing follows if no socket of this user answers there. Engine's thread only.
 class peer_liveness {
   public:
     /// Warns if another user has taken the second name.

@@ -20,7 +20,7 @@ struct arrival {
     int tag = 0;
     std::size_t bytes = 0;
     bool cancelled = false;
-    bool too_long = false; ///< an error: there was no room for its end, which is lost
+    bool too_long = false; ///< an error: the message was longer than the receive, and its end is lost
     failure error;
 };
 
@@ -42,8 +42,8 @@ class port {
     virtual void send(int space, int destination, int tag, std::span<const std::byte> bytes, operation& done) = 0;
     /// `source` may be any_source. A longer message is an error.
     virtual void receive(int space, int source, int tag, std::span<std::byte> bytes, operation& done) = 0;
-    /// Cancels a receive that no message has met; it is over before the call returns. A receive that has its message
-    /// ends as if nothing had been called.
+    /// Cancels a receive that no message has matched: it is over before the call returns. A receive that was matched
+    /// ends as if this had not been called.
     virtual void cancel_receive(operation& done) = 0;
     /// Forgets a send to a rank that is gone; it will never be over.
     virtual void abandon(operation& done) = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Requests of MPI under way, and who hears of their ends.
+// Requests of MPI under way, and the operations that are told of their ends.
 #pragma once
 
 #include "comm/port.hpp"
@@ -29,12 +29,12 @@ class request_set {
     void add(MPI_Request request, operation& done);
     /// As add(), for one that may be over already: then `done` is told at once.
     void watch(MPI_Request request, operation& done);
-    /// Of a receive: if it ends at once it is told so, else it ends in its own time.
+    /// Cancels a receive. If it ends at once, `done` is told within this call, else by a later poll().
     void cancel(operation& done);
     /// Never calls `done` again.
     void abandon(operation& done);
 
-    /// Tells those whose requests are over; whether there were any. They may add and abandon others.
+    /// Tells the operations whose requests are over; true if there were any. They may add and abandon others.
     bool poll();
     [[nodiscard]] std::size_t size() const { return m_requests.size(); }
 

@@ -51,7 +51,7 @@ class shared_segment {
 
     segment_address m_address;
     std::byte* m_memory;
-    descriptor m_descriptor; // of the owner
+    descriptor m_descriptor; // open in the process that owns the segment only
 };
 
 } // namespace causeway::comm
