@@ -25,7 +25,7 @@ class command_chain {
     command_chain(cl_command_queue queue, std::span<const cl_event> waits, told wanted, std::vector<cl::event>& events)
         : m_queue(queue), m_waits(waits), m_wanted(wanted), m_events(events) {}
 
-    /// Calls `enqueue(queue, count, list, event)` and throws what is not CL_SUCCESS, with `what`.
+    /// Calls `enqueue(queue, count, list, event)`. Throws transfer_error, naming `what`, for a code but CL_SUCCESS.
     template <class Enqueue> void add(const char* what, chain_position where, Enqueue enqueue) {
         const bool tells = m_wanted == told::every_command || (m_wanted == told::end && where == chain_position::last);
         cl_event made = nullptr;

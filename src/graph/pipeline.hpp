@@ -96,8 +96,8 @@ struct device_limits {
 /// Bytes that the pipeline needs in the memory space `where`.
 [[nodiscard]] std::uint64_t memory_bytes(const pipeline& compiled, memory_space where);
 
-/// Stages, buffers and bytes as text, with the predicted time of a period, from each actor's measured seconds per
-/// firing where known, else estimated ones. Either may be empty.
+/// Stages, buffers and bytes as text, with the predicted time of a period. `measured` and `estimated`: each actor's
+/// seconds per firing. Estimates count where nothing was measured. Either may be empty.
 [[nodiscard]] std::string explain(const description& described, const pipeline& compiled,
                                   const std::vector<device_limits>& devices, const std::vector<double>& measured = {},
                                   const std::vector<double>& estimated = {});

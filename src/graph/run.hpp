@@ -37,14 +37,14 @@ class run {
     [[nodiscard]] std::uint64_t begun(std::size_t actor) const { return m_begun[actor]; }
     /// Seconds per firing of each actor, over all runs; empty if nothing was timed. Not while it executes.
     [[nodiscard]] std::vector<double> seconds() const;
-    /// Before execute(), of a run that is timed: tells `to` of each firing. Not retained.
+    /// Call before execute(), if the run is `timed`: records each firing in `to`, which outlives the run.
     void record(transfer::recorder& to, std::string graph);
 
   private:
     /// A firing in its lane, perhaps complete. Its events are released only when another firing takes its slot: PoCL
     /// 3.1 sometimes aborts if an event is released while it still notifies dependents.
     struct issued {
-        std::vector<cl::event> events; ///< of its commands; the last one's is the firing's; none of a quiet one
+        std::vector<cl::event> events; ///< of its commands, the firing's own last; empty for a quiet actor's firing
         std::vector<firing> inputs; ///< the firings that wrote what it, or quiet ones before it, read
         bool complete = true;
         std::uint64_t number = 0;
@@ -62,7 +62,7 @@ class run {
         /// True if only its own queue reads its output. It then needs no event: a later command of the queue shows that
         /// it is over. Only for devices with own memory, whose drivers fail all that follows a failure.
         bool quiet = false;
-        std::string quiet_before; ///< names of those whose failures show in this one's
+        std::string quiet_before; ///< names of quiet actors whose failures show as a failure of this actor
         cl_context context = nullptr;
         cl_command_queue queue = nullptr; ///< in-order
         std::vector<issued> history; ///< by number, modulo its size
@@ -151,7 +151,7 @@ class run {
     std::vector<std::uint64_t> m_limits; // by island: periods that a fault leaves complete
     std::vector<cl_event> m_waits;
     std::uint64_t m_sweeps = 0;
-    issued* m_blocker = nullptr; // the oldest that something waits for
+    issued* m_blocker = nullptr; // the oldest firing that something waits for
     bool m_end_busy = false; // an end of a stream is not ready
     std::uint64_t m_sequence = 0;
     std::optional<fault> m_fault; // the first in sequence

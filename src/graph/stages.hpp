@@ -7,7 +7,7 @@
 namespace causeway::graph {
 
 /// Gives each actor its stage, each channel its buffers, and sorts the actors. Throws transfer_error(invalid_operation)
-/// for a loop that stops for want of delay.
+/// for a loop whose delay is too small, so that it deadlocks.
 void assign_stages(const description& described, pipeline& compiled, std::size_t slack);
 
 } // namespace causeway::graph

@@ -40,7 +40,7 @@ class stream_graph {
     /// Compiles, allocates and binds; call once. If `timed`, runs measure the cost of tokens, and later runs may use
     /// other token sizes where those are automatic.
     void initialize(overlap wanted = overlap::where_it_pays, bool timed = false);
-    /// Before initialize(): tells `to` of every firing, in runs whose commands are timed for that.
+    /// Before initialize(): later runs are timed, and record every firing in `to`.
     void record(std::shared_ptr<transfer::recorder> to, std::string name);
     void execute();
     /// Any thread, while another executes: ends the run after the periods that have begun. Refused at any other time.
