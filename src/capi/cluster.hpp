@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The platform of a cluster, as the commands and the end of MPI see it.
+// What the commands and the end of MPI call in the platform of a cluster.
 #pragma once
 
 #include "base/cluster_calls.hpp"

@@ -31,7 +31,7 @@ struct checked_command {
                                                   size_t word_bytes, const void* word, uint64_t operand,
                                                   uint64_t compared, int pe);
 
-/// The wait list has been checked.
+/// Call only with a wait list that has been checked.
 [[nodiscard]] cl_int enqueue_flows(cl_command_type type, const checked_command& checked, symmetric_heap::flows flows,
                                    cl_bool blocking, const event_arguments& events);
 [[nodiscard]] cl_int enqueue_flow(cl_command_type type, const checked_command& checked,

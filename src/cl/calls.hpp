@@ -59,7 +59,7 @@ struct root_location {
 /// What a device and its driver report, and the quirks of the driver.
 struct device_facts : driver_quirks {
     bool host_memory = false; ///< its memory is the host's, so that mapping it copies nothing
-    /// A native kernel, which does nothing, stands for a marker: it waits for its list alone.
+    /// An empty native kernel replaces a marker, which waits for more than its wait list (has_slow_markers).
     bool has_native_kernels_for_markers = false;
     /// PoCL's single-threaded device runs commands inside the enqueue and cannot wait for user events: calls hang.
     bool waits_for_user_events = true;
