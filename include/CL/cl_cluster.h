@@ -170,7 +170,7 @@ static inline cl_int clEnqueueAllReduceBuffer(cl_command_queue* queues, cl_uint 
                         : call(queues, num, src, dst, src_offset, dst_offset, cb, datatype, num_events_in_wait_list,
                                event_wait_list, event_list);
 }
-/* Destination i gets the sum of all pieces i. */
+/* Destination i gets the sum of piece i of every source. */
 static inline cl_int clEnqueueReduceScatterBuffer(cl_command_queue* queues, cl_uint num, cl_mem* src, cl_mem* dst,
                                                   size_t* src_offset, size_t* dst_offset, size_t cb,
                                                   cl_channel_type datatype, cl_uint num_events_in_wait_list,

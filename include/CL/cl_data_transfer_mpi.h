@@ -103,7 +103,7 @@ CAUSEWAY_API int causeway_mpi_startall(int count, MPI_Request* requests);
 CAUSEWAY_API int causeway_mpi_request_free(MPI_Request* request);
 
 /*
- * Ends the transfers that need MPI, then MPI. MPI_Finalize means this in source files that include this header. Waits
+ * Ends the transfers that need MPI, then MPI. In source files that include this header, MPI_Finalize calls this. Waits
  * for the transfers at most for the time of the option `drain`, then fails them. No more can be enqueued.
  */
 CAUSEWAY_API int causeway_mpi_finalize(void);
@@ -141,7 +141,7 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 #define MPI_Startall(...) causeway_mpi_startall(__VA_ARGS__)
 #endif
 #define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
-/* MPICH gives up its locks before it deletes attributes, and never frees a communicator with receives under way. */
+/* An attribute's callback comes too late: MPICH has its locks off then, and never frees a communicator in use. */
 #define MPI_Finalize() causeway_mpi_finalize()
 #define MPI_Comm_free(...) causeway_mpi_comm_free(__VA_ARGS__)
 #define MPI_Comm_disconnect(...) causeway_mpi_comm_disconnect(__VA_ARGS__)

@@ -13,8 +13,8 @@ extern "C" {
 /*
  * An input stream whose tokens rank `source` of `comm` gives, and an output stream whose tokens rank `dest` gets. The
  * other rank has the opposite kind of stream in a graph of its own, with the same communicator, tag and token size, and
- * both execute as often. A rank may be its own other end. `total_size` may be CAUSEWAY_ENDLESS: the input ends when the
- * run of the other rank does.
+ * both graphs execute equally often. A rank may be its own other end. `total_size` may be CAUSEWAY_ENDLESS: the input
+ * ends when the run of the other rank does.
  *
  * MPI must be initialised with MPI_THREAD_MULTIPLE (else CL_INVALID_OPERATION); CL_INVALID_VALUE for a wildcard,
  * MPI_PROC_NULL, a tag above 1073741822, and what MPI would refuse. No other messages between the two ranks may use

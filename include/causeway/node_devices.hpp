@@ -33,7 +33,7 @@ inline std::vector<cl_device_id> devices_of_nodes(cl_device_id device) {
     return parts;
 }
 
-/// Owns a context of the parts and a queue for each. Any thread may call. Release its buffers before it.
+/// Owns a context of the parts and a queue for each. Any thread may call. Destroy a buffer before its node_devices.
 class node_devices {
   public:
     /// Where an address lies; negative if that is not known.

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Allocation with a distribution, for OpenMP programs. Include it beside <omp.h>, of which it defines nothing.
+/* Allocation with a distribution, for OpenMP programs. Include it beside <omp.h>; it defines no name of that header.
  *
  *     double *a = omp_malloc(bytes);                                where OMP_DATA_DISTRIBUTION says
  *     double *b = omp_malloc_specific(bytes, OMP_MALLOC_COARSE);    where the program says

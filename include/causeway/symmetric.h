@@ -110,8 +110,8 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
                                                size_t heap_bytes);
 
 /*
- * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Addresses and the heap's buffer are
- * void. If another PE calls something else or is gone, the call fails, but still gives the heap back. Commands that
+ * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Its addresses and buffer are then
+ * invalid. If another PE calls something else or is gone, the call fails, but still gives the heap back. Commands that
  * wait for this PE, and one-sided commands to it that begin later, then fail with CL_TRANSFER_PEER_FAILED.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
@@ -119,7 +119,7 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 /*
  * Gives the heap back at once, because this PE's program has failed. Not collective, and waits for nobody. The waits
  * and collective calls of the other PEs then fail with CL_TRANSFER_PEER_FAILED. So does their
- * causeway_symmetric_finalize, if it has not yet met that of this PE. All PEs may call causeway_symmetric_init again.
+ * causeway_symmetric_finalize, unless this PE came to its own before. All PEs may call causeway_symmetric_init again.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_give_up(void);
 
@@ -235,7 +235,7 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool 
 
 /*
  * A fence: this PE's one-sided commands enqueued before it, in any queue, have taken effect before those enqueued after
- * it begin. A quiet is a fence that also reports failures: it fails with the first one, since the last quiet, of a
+ * it begin. A quiet is a fence that also reports failures: it fails with the first failure, since the last quiet, of a
  * command that had begun.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list,

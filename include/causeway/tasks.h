@@ -175,8 +175,8 @@ typedef void (*causeway_task_function)(void* payload);
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
  * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call, as may others if
  * very many are pending. So hold no lock that these tasks take, and do not let them wait for what the caller does
- * later. To submit a task held and let it go runs no task within the call, but does not bound the memory of pending
- * tasks. */
+ * later. CAUSEWAY_TASK_HELD and causeway_task_let_go() run no task within the calls, but then nothing bounds the memory
+ * of pending tasks. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 

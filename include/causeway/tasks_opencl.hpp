@@ -106,8 +106,8 @@ class event_bridge {
                       std::span<const causeway_region>(regions.begin(), regions.size()));
     }
 
-    /// As spawn(); the event, which the caller releases, is complete when the work is over. It fails with -14 if the
-    /// work throws or does not run.
+    /// As spawn(); the event, which the caller releases, is complete when the work is over. If the work throws or does
+    /// not run, the event fails with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST (-14).
     template <class Work> [[nodiscard]] static cl_event spawn_event(task_group& group, cl_context context, Work&& work,
                                                                     std::span<const causeway_region> regions = {}) {
         cl_int code = CL_SUCCESS;

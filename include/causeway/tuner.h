@@ -23,9 +23,9 @@ extern "C" {
  */
 
 /*
- * Measures copies into and out of the memory of the queue's device, and maps where its memory is the host's. Uses 16
- * MiB of that memory meanwhile, and takes less than a second. The queue only names context and device: nothing is put
- * into it. CL_INVALID_COMMAND_QUEUE, or the code of an OpenCL call that failed.
+ * Measures copies into and out of the memory of the queue's device, and if that is host memory, mapping it. Uses 16 MiB
+ * of that memory meanwhile, and takes less than a second. The queue only names context and device: nothing is enqueued
+ * in it. CL_INVALID_COMMAND_QUEUE, or the code of an OpenCL call that failed.
  */
 CAUSEWAY_EXPORT cl_int causeway_tune_device(cl_command_queue queue);
 
