@@ -37,11 +37,11 @@ class distant_watch {
     /// True once that rank has ended, or its node has been silent for a minute, unless it called leave() before. Never
     /// blocks. One thread at a time.
     [[nodiscard]] bool is_gone(int rank);
-    /// The same, but also of one that called leave() before.
+    /// As is_gone(), but true also for a rank that called leave() before it ended.
     [[nodiscard]] bool has_ended(int rank);
     /// Tells the others that this process may end from now on. May run at the same time as is_gone().
     void leave();
-    /// The others find that this process has ended. May run at the same time as the others.
+    /// Closes the connections: the others then find this process ended. May run at the same time as is_gone().
     void sever();
 
   private:
@@ -51,7 +51,7 @@ class distant_watch {
     network_address m_address;
     descriptor m_listener;
     std::vector<descriptor> m_watching; // by rank; none for those that are near, not reached, or have ended
-    std::vector<bool> m_ended, m_left; // by rank
+    std::vector<bool> m_ended, m_left; // by rank: its connection has ended; it has called leave()
     std::vector<descriptor> m_watched_by;
 };
 

@@ -27,7 +27,7 @@ namespace causeway::endpoints {
 /// Zero at the start.
 struct heap_control {
     enum : std::uint32_t { runs = 0, has_left = 1, has_given_up = 2 };
-    using refusal_text = std::array<char, 100>; ///< ends with a zero
+    using refusal_text = std::array<char, 100>; ///< text of a refusal, null-terminated
     struct alignas(64) head {
         std::uint32_t state;
     };
@@ -36,7 +36,7 @@ struct heap_control {
         std::uint64_t number; ///< of the meeting, from 1; written last
         std::uint64_t purpose, value;
         std::uint32_t has_failed;
-        refusal_text reason; ///< if it has failed: why it refuses to take part; empty if the cause is another
+        refusal_text reason; ///< if has_failed: why the PE refuses to take part; empty if it failed otherwise
     };
 
     [[nodiscard]] static constexpr std::size_t words_offset(int pes) {
@@ -114,7 +114,7 @@ class heap {
     /// Tells the others that this PE leaves the heap. `gives_up`: because its program has failed, which ends all waits
     /// of the others. Any thread.
     void leave(bool gives_up = false);
-    /// This PE cannot serve the others any more: gives up, with that cause for its own waits. Engine's thread only.
+    /// This PE cannot serve the others any more: gives up, and fails its own waits with `why`. Engine's thread only.
     void break_off(const failure& why);
     /// A PE has told by a message that it leaves.
     void note_left(int pe, bool gave_up) {
