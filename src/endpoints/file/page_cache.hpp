@@ -14,7 +14,7 @@ namespace causeway::endpoints {
 /// write to.
 [[nodiscard]] bool is_cached_by_mapping(int fd, std::uint64_t offset, std::size_t bytes);
 
-/// Whether mincore(2) tells which pages of this file are cached. If the user may not write to it, all seem cached.
+/// Whether mincore(2) tells which pages are cached. Unless the user owns or may write the file, all seem cached.
 [[nodiscard]] bool tells_of_pages(int fd);
 
 /// How many bytes the page cache could hold: memory that is free or reclaimable, in the machine and in this process's
