@@ -79,7 +79,7 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     return shape;
 }
 
-buffer_location argument_location(device& on, const causeway_acc_argument& one) {
+buffer_location argument_location(device& on, const causeway_acc_argument& one, bool points_to_rows) {
     if (!one.address) return {};
     const auto at = [&](const mapping& found, const void* from, const void* host) -> buffer_location {
         // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps
@@ -97,7 +97,8 @@ buffer_location argument_location(device& on, const causeway_acc_argument& one) 
     if (one.data && one.data->base == one.address && one.data->host)
         if (auto* found = on.table().find_start(one.data->host)) return at(*found, one.address, one.data->host);
     if (auto* found = on.table().find_base(one.address)) return at(*found, one.address, found->start);
-    fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
+    fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) +
+              (points_to_rows ? ": a data clause must name its rows, as " + std::string(one.name) + "[0:n][0:m]" : ""));
 }
 
 /// The buffer of what the argument's pointers point to.
@@ -141,12 +142,17 @@ launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causew
         }
     if (same) return site;
     std::vector<launch_site::found_argument> found(static_cast<std::size_t>(count));
+    const auto has_rows = [&](int each) {
+        return std::any_of(arguments, arguments + count, [&](const auto& other) {
+            return other.kind == CAUSEWAY_ACC_ROWS && other.address == arguments[each].address;
+        });
+    };
     for (int each = 0; each < count; ++each)
         if (is_memory(each))
             found[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
                                                      arguments[each].kind == CAUSEWAY_ACC_ROWS
                                                          ? rows_of(on, arguments[each])
-                                                         : argument_location(on, arguments[each])};
+                                                         : argument_location(on, arguments[each], has_rows(each))};
     const bool overlapping = overlap(found, arguments, count);
     if (site.overlapping != overlapping) site.loops = site.one_each = {};
     site.overlapping = overlapping;

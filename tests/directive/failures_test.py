@@ -34,6 +34,8 @@ DIRECTIVES = [
     ("int *p = a;\n#pragma acc enter data copyin(p)", "enter data: 'p' is a pointer without a section, and nothing is mapped there"),
     ("#pragma acc enter data copyin(a[0:4])\n#pragma acc parallel present(a[2:8])\na[2] = 1;", r"parallel: the range \[0x\w+, 0x\w+\) is only partly mapped, by \[0x\w+, 0x\w+\)"),
     ("#pragma acc enter data copyin(a[4:4])\n#pragma acc enter data copyin(a[0:6])", r"enter data: a part of the range \[0x\w+, 0x\w+\) is mapped already"),
+    ("int *r[2] = {a, b}, **p = r;\n#pragma acc parallel\np[0][0] = 1;",
+     r"parallel: 'p' is not present on device 0: a data clause must name its rows, as p\[0:n\]\[0:m\]"),
     ("int *r[2] = {a, b}, **p = r;\n#pragma acc enter data copyin(p[0:2])\n#pragma acc parallel present(p)\np[0][0] = 1;",
      "parallel: 'p' is present on device 0 without what its pointers point to$"),
     ("int *r[2] = {a, b}, **p = r;\n#pragma acc enter data copyin(p[0:2])\n#pragma acc parallel present(p[0:2][0:4])\np[0][0] = 1;",
