@@ -65,6 +65,8 @@ REFUSED = [
     ("#pragma acc parallel loop seq gang\nfor (int i = 0; i < 4; i++) {}", 1, "'seq' excludes"),
     ("#pragma acc parallel loop gang\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
      "a 'gang' loop inside a 'gang' loop"),
+    ("#pragma acc kernels loop gang(2) vector(2)\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang(2) vector(2)\nfor (int j = 0; j < 4; j++) {}\n}", 3,
+     "a 'gang' loop inside a 'gang' loop"),
     ("#pragma acc parallel loop worker\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop worker\nfor (int j = 0; j < 4; j++) {}\n}", 3,
      "a 'worker' loop inside a 'worker' loop"),
     ("#pragma acc kernels loop vector\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}", 3,
@@ -319,6 +321,10 @@ class compiler(unittest.TestCase):
     def test_notes_the_loop_that_has_the_level_already(self):
         self.write("twice.c", "void f(int *a) {\n#pragma acc parallel loop gang present(a)\nfor (int i = 0; i < 4; i++) {\n#pragma acc loop gang\nfor (int j = 0; j < 4; j++) {}\n}\n}\n")
         self.assertRegex(self.run_program(COMPILER, "-c", "twice.c", fails=True), r"(?s)twice\.c:4:\d+: error: .*twice\.c:2:\d+: note: the outer loop")
+
+    def test_notes_where_a_variable_in_no_clause_is_declared(self):
+        self.write("none.c", "int a[4];\nvoid f(void) {\n#pragma acc parallel default(none)\na[0] = 1;\n}\n")
+        self.assertRegex(self.run_program(COMPILER, "-c", "none.c", fails=True), r"(?s)none\.c:3:\d+: error: .*none\.c:1:5: note: declared here")
 
     def test_warns_of_results_that_a_region_loses(self):
         for directive, body, lost in (("parallel loop", "most = __builtin_fmax(most, a[i]);", "most"), ("parallel loop", "most += a[i];", "most"), ("serial loop", "t = a[i] + t;", "t"),

@@ -22,6 +22,9 @@ int global[100];
 static int before(int i) { return global[i - 1]; }
 static int first(const int *p) { return p[0]; }
 static int squared(int i) { int t[2]; t[0] = i; t[1] = t[0]; return t[0] * t[1]; }
+static void store(int *p, int i) { p[i] = 0; }
+#pragma acc routine seq
+int elsewhere(const int *p);
 """
 
 # What stands before the construct, and the loop. There are int n, m, k, *a, *b; unsigned u; double t[100][100].
@@ -68,6 +71,8 @@ MEET = "iterations may meet at elements of 'a'"
 SPREAD.append(("struct vectors s = {a, b}, *p = &s;", "for (int i = 0; i < n; i++) p->to[i] = s.from[i] + p->to[i];"))
 WRAPS = "an unsigned subscript of 'a' may wrap around"
 KEPT = [
+    ("", "for (int i = 0; i < n; i++) store(a, i);", "it calls 'store', which writes memory"),
+    ("", "for (int i = 0; i < n; i++) a[i] = elsewhere(b);", "it calls 'elsewhere', which is given a pointer"),
     ("", "for (int i = 1; i < n; i++) a[i] = a[i - 1];", MEET),
     ("struct vectors s = {a, b};", "for (int i = 1; i < n; i++) s.to[i] = s.to[i - 1];", "iterations may meet at elements of 's.to'"),
     ("struct vectors s = {a, b};", "for (int i = 1; i < n; i++) s.to[i] = *s.to;", "'s.to' is used other than by subscripts"),
