@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two PEs on different nodes: MPI_Send with an answer at the end, puts with a quiet, and gets, in turn; medians in MB/s
- * and the parts of MPI's. Usage: messages [ROUNDS] */
+/* Two PEs on different nodes: MPI_Send with an answer at the end, puts with a quiet, and gets, blocking and not, in
+ * turn; medians in MB/s and the parts of MPI's. Usage: messages [ROUNDS] */
 #define _POSIX_C_SOURCE 200809L
 #include "timing.h"
 
@@ -34,9 +34,18 @@ static void put(int count, int bytes) {
 static void get(int count, int bytes) {
     for (int i = 0; shmem_my_pe() == 0 && i < count; i++) shmem_getmem(mine, there, (size_t)bytes, 1);
 }
+static void put_nbi(int count, int bytes) {
+    for (int i = 0; shmem_my_pe() == 0 && i < count; i++) shmem_putmem_nbi(there, mine, (size_t)bytes, 1);
+    shmem_quiet();
+}
+static void get_nbi(int count, int bytes) {
+    for (int i = 0; shmem_my_pe() == 0 && i < count; i++) shmem_getmem_nbi(mine, there, (size_t)bytes, 1);
+    shmem_quiet();
+}
 
-enum { ways = 3 };
-static void (*const way[ways])(int count, int bytes) = {send, put, get};
+enum { ways = 5 };
+static void (*const way[ways])(int count, int bytes) = {send, put, get, put_nbi, get_nbi};
+static const char* const names[ways] = {"MPI", "put", "get", "put_nbi", "get_nbi"};
 
 int main(int count, char** words) {
     const int asked = count > 1 ? atoi(words[1]) : 7, rounds = asked < 1             ? 1
@@ -60,9 +69,10 @@ int main(int count, char** words) {
                 if (round >= 0) rate[i][round] = all_bytes / (now_us() - start);
             }
         for (int i = 0; i < ways; i++) median[i] = quantile(rate[i], rounds, 0.5);
-        if (me == 0)
-            printf("%2d MiB  MPI %.1f  put %.1f (%.2f)  get %.1f (%.2f)\n", bytes >> 20, median[0], median[1],
-                   median[1] / median[0], median[2], median[2] / median[0]);
+        if (me == 0) printf("%2d MiB", bytes >> 20);
+        for (int i = 0; me == 0 && i < ways; i++)
+            printf("  %s %.1f (%.2f)", names[i], median[i], median[i] / median[0]);
+        if (me == 0) printf("\n");
         fflush(stdout);
     }
     free(mine);
