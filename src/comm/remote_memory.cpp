@@ -28,6 +28,7 @@ constexpr std::size_t last_bytes = sizeof(std::uint64_t);
 constexpr std::size_t largest_message = std::size_t{1} << 30;
 /// What a target that is slower than who writes has to keep.
 constexpr std::uint64_t most_messages = 4096;
+constexpr std::size_t most_started = 256;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 constexpr unsigned looks_without_pause = 20000, looks_for_a_look_at_processes = 1024;
 
@@ -56,6 +57,17 @@ template <class Word> std::uint64_t change_word(word_operation what, Word* word,
     return 0;
 }
 
+/// Calls `one(where, local, bytes)` for each message of a transfer.
+template <class Byte, class One> void in_messages(remote_location where, Byte* local, std::size_t bytes, One one) {
+    while (bytes != 0) {
+        const auto now = std::min(bytes, largest_message);
+        one(where, local, now);
+        where.offset += now;
+        local += now;
+        bytes -= now;
+    }
+}
+
 } // namespace
 
 struct remote_memory::request {
@@ -65,6 +77,12 @@ struct remote_memory::request {
     std::uint64_t operand = 0, compared = 0; // of a large write `operand` has the last bytes
     word_operation what = word_operation::fetch;
     int tag = 0; // of what follows or answers
+};
+
+/// A request and what follows it, or answers.
+struct remote_memory::transfer {
+    request what;
+    std::array<MPI_Request, 2> messages{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
 };
 
 remote_memory::remote_memory(const process_group& all, const std::vector<bool>& far, reach own, trouble fails)
@@ -129,46 +147,77 @@ void remote_memory::count(int rank, std::size_t bytes) {
     if (messages >= sent.messages_there + most_messages || in_all >= sent.bytes_there + most_bytes) quiet(rank);
 }
 
-void remote_memory::write(const remote_location& where, const void* from, std::size_t bytes) {
-    const auto* next = static_cast<const std::byte*>(from);
-    request what{.asks = kind::write, .part = where.part, .offset = where.offset};
-    while (bytes != 0) {
-        what.bytes = std::min(bytes, largest_message);
-        if (what.bytes <= few_bytes) {
-            send(where.rank, what, next, what.bytes);
-        } else {
-            what.tag = new_tag();
-            const auto before_last = what.bytes - last_bytes;
-            std::memcpy(&what.operand, next + before_last, last_bytes);
-            std::array<MPI_Request, 2> both{};
-            check("MPI_Isend",
-                  PMPI_Isend(&what, sizeof what, MPI_BYTE, where.rank, 0, m_requests->communicator(), both.data()));
-            check("MPI_Isend", PMPI_Isend(next, static_cast<int>(before_last), MPI_BYTE, where.rank, what.tag,
-                                          m_payloads->communicator(), both.data() + 1));
-            for (auto& each : both) complete(each);
-        }
-        count(where.rank, what.bytes);
-        next += what.bytes;
-        what.offset += what.bytes;
-        bytes -= what.bytes;
+void remote_memory::post_write(transfer& one, const remote_location& where, const void* from, std::size_t bytes) {
+    one.what = {.asks = kind::write, .part = where.part, .offset = where.offset, .bytes = bytes};
+    if (bytes <= few_bytes) {
+        send(where.rank, one.what, from, bytes);
+        return;
     }
+    one.what.tag = new_tag();
+    const auto before_last = bytes - last_bytes;
+    std::memcpy(&one.what.operand, static_cast<const std::byte*>(from) + before_last, last_bytes);
+    check("MPI_Isend", PMPI_Isend(&one.what, sizeof one.what, MPI_BYTE, where.rank, 0, m_requests->communicator(),
+                                  one.messages.data()));
+    check("MPI_Isend", PMPI_Isend(from, static_cast<int>(before_last), MPI_BYTE, where.rank, one.what.tag,
+                                  m_payloads->communicator(), one.messages.data() + 1));
+}
+
+void remote_memory::post_read(transfer& one, const remote_location& where, void* to, std::size_t bytes) {
+    one.what = {.asks = kind::read, .part = where.part, .offset = where.offset, .bytes = bytes, .tag = new_tag()};
+    check("MPI_Irecv", PMPI_Irecv(to, static_cast<int>(bytes), MPI_BYTE, where.rank, one.what.tag,
+                                  m_answers->communicator(), one.messages.data()));
+    send(where.rank, one.what, nullptr, 0);
+}
+
+void remote_memory::complete(transfer& one) {
+    for (auto& each : one.messages)
+        if (each != MPI_REQUEST_NULL) complete(each);
+}
+
+void remote_memory::keep(std::unique_ptr<transfer> one) {
+    const std::lock_guard lock(m_guard);
+    m_started.push_back(std::move(one));
+    if (m_started.size() < most_started) return;
+    for (auto& each : m_started) complete(*each);
+    m_started.clear();
+}
+
+void remote_memory::write(const remote_location& where, const void* from, std::size_t bytes) {
+    in_messages(where, static_cast<const std::byte*>(from), bytes,
+                [&](const remote_location& to, const std::byte* part, std::size_t part_bytes) {
+                    transfer one;
+                    post_write(one, to, part, part_bytes);
+                    complete(one);
+                    count(to.rank, part_bytes);
+                });
+}
+
+void remote_memory::start_write(const remote_location& where, const void* from, std::size_t bytes) {
+    in_messages(where, static_cast<const std::byte*>(from), bytes,
+                [&](const remote_location& to, const std::byte* part, std::size_t part_bytes) {
+                    auto one = std::make_unique<transfer>();
+                    post_write(*one, to, part, part_bytes);
+                    if (part_bytes > few_bytes) keep(std::move(one));
+                    count(to.rank, part_bytes);
+                });
 }
 
 void remote_memory::read(const remote_location& where, void* to, std::size_t bytes) {
-    auto* next = static_cast<std::byte*>(to);
-    request what{.asks = kind::read, .part = where.part, .offset = where.offset};
-    while (bytes != 0) {
-        what.bytes = std::min(bytes, largest_message);
-        what.tag = new_tag();
-        MPI_Request answer = MPI_REQUEST_NULL;
-        check("MPI_Irecv", PMPI_Irecv(next, static_cast<int>(what.bytes), MPI_BYTE, where.rank, what.tag,
-                                      m_answers->communicator(), &answer));
-        send(where.rank, what, nullptr, 0);
-        complete(answer);
-        next += what.bytes;
-        what.offset += what.bytes;
-        bytes -= what.bytes;
-    }
+    in_messages(where, static_cast<std::byte*>(to), bytes,
+                [&](const remote_location& from, std::byte* part, std::size_t part_bytes) {
+                    transfer one;
+                    post_read(one, from, part, part_bytes);
+                    complete(one);
+                });
+}
+
+void remote_memory::start_read(const remote_location& where, void* to, std::size_t bytes) {
+    in_messages(where, static_cast<std::byte*>(to), bytes,
+                [&](const remote_location& from, std::byte* part, std::size_t part_bytes) {
+                    auto one = std::make_unique<transfer>();
+                    post_read(*one, from, part, part_bytes);
+                    keep(std::move(one));
+                });
 }
 
 std::uint64_t remote_memory::change(const remote_location& where, word_operation what, std::size_t word_bytes,
@@ -191,6 +240,11 @@ void remote_memory::tell(const remote_location& where, word_operation what, std:
 }
 
 void remote_memory::quiet() {
+    {
+        const std::lock_guard lock(m_guard);
+        for (auto& each : m_started) complete(*each);
+        m_started.clear();
+    }
     for (std::size_t rank = 0; rank < m_sent.size(); ++rank)
         if (m_sent[rank].messages != m_sent[rank].messages_there) quiet(static_cast<int>(rank));
 }

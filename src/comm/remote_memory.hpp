@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,18 +49,22 @@ class remote_memory {
     /// `from` may change once it returns; the bytes are there after quiet().
     void write(const remote_location& where, const void* from, std::size_t bytes);
     void read(const remote_location& where, void* to, std::size_t bytes);
+    /// `from` must not change, and `to` has the bytes, only once quiet() has returned.
+    void start_write(const remote_location& where, const void* from, std::size_t bytes);
+    void start_read(const remote_location& where, void* to, std::size_t bytes);
     /// Waits; returns the word's former value.
     std::uint64_t change(const remote_location& where, word_operation what, std::size_t word_bytes,
                          std::uint64_t operand, std::uint64_t compared);
     /// As change(), but neither waits nor returns the former value.
     void tell(const remote_location& where, word_operation what, std::size_t word_bytes, std::uint64_t operand);
-    /// Returns when all earlier write() and tell() of this process have taken effect.
+    /// Returns when all earlier writes, reads and tell() of this process have taken effect.
     void quiet();
     /// This process may end before the others do.
     void leave() { m_watch.leave(); }
 
   private:
     struct request;
+    struct transfer;
     /// What this process has sent to a rank, and how much of it is known to have arrived.
     struct progress {
         std::atomic<std::uint64_t> messages{0}, bytes{0}, messages_there{0}, bytes_there{0};
@@ -68,6 +73,10 @@ class remote_memory {
     void serve();
     void answer(int source, const request& what, const std::byte* with);
     void send(int rank, request& what, const void* with, std::size_t bytes);
+    void post_write(transfer& one, const remote_location& where, const void* from, std::size_t bytes);
+    void post_read(transfer& one, const remote_location& where, void* to, std::size_t bytes);
+    void complete(transfer& one);
+    void keep(std::unique_ptr<transfer> one);
     void count(int rank, std::size_t bytes);
     void quiet(int rank);
     void complete(MPI_Request& what);
@@ -79,6 +88,8 @@ class remote_memory {
     trouble m_fails;
     std::vector<progress> m_sent; // by rank
     distant_watch m_watch;
+    std::mutex m_guard; // of m_started, held while they complete: a thread that finds none has none of its own
+    std::vector<std::unique_ptr<transfer>> m_started;
     std::atomic_flag m_is_looking = ATOMIC_FLAG_INIT;
     std::atomic<unsigned> m_tags{0};
     std::atomic<bool> m_ends{false};

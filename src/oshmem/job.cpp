@@ -357,7 +357,7 @@ void job::end_device() {
     m_device.reset();
 }
 
-void job::put(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+void job::put(const char* call, void* target, const void* source, std::size_t bytes, int pe, returns when) {
     if (bytes == 0) return;
     if (is_distant(target)) {
         m_device->put(call, target, source, bytes, pe);
@@ -373,13 +373,18 @@ void job::put(const char* call, void* target, const void* source, std::size_t by
         store_once(there, source, bytes);
     } else if (is_remote(pe)) {
         const auto where = remote(target, pe, call);
-        or_end(call, [&] { messages(call).write(where, source, bytes); });
+        or_end(call, [&] {
+            if (when == returns::at_once && fetched.empty())
+                messages(call).start_write(where, source, bytes);
+            else
+                messages(call).write(where, source, bytes);
+        });
     } else {
         refuse(target, pe, call);
     }
 }
 
-void job::get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+void job::get(const char* call, void* target, const void* source, std::size_t bytes, int pe, returns when) {
     if (bytes == 0) return;
     if (const auto* const there = find(source, pe)) {
         store(call, target, there, bytes);
@@ -387,7 +392,12 @@ void job::get(const char* call, void* target, const void* source, std::size_t by
         if (!is_remote(pe)) refuse(source, pe, call);
         const auto where = remote(source, pe, call);
         std::vector<std::byte> fetched(is_distant(target) ? bytes : 0);
-        or_end(call, [&] { messages(call).read(where, fetched.empty() ? target : fetched.data(), bytes); });
+        or_end(call, [&] {
+            if (when == returns::at_once && fetched.empty())
+                messages(call).start_read(where, target, bytes);
+            else
+                messages(call).read(where, fetched.empty() ? target : fetched.data(), bytes);
+        });
         if (!fetched.empty()) store(call, target, fetched.data(), bytes);
     } else {
         m_device->get(call, target, source, bytes, pe);

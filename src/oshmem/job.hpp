@@ -50,6 +50,9 @@ struct team_slot {
     std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> borrowed{}; // by PE
 };
 
+/// When a put or get returns: once the program may use its own memory again, or before, as quiet() waits for that.
+enum class returns { when_local_memory_is_free, at_once };
+
 /// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.
 [[noreturn]] void give_up(const char* call, const std::string& why);
 
@@ -115,7 +118,7 @@ class job {
     /// The same without a result. Does not wait.
     void tell_remote(const char* call, word_operation what, std::size_t word_bytes, const void* address,
                      std::uint64_t operand, int pe) const;
-    /// Returns when all puts of this PE are complete at their targets.
+    /// Returns when all puts of this PE are complete at their targets, and its gets are here.
     void quiet() const;
     /// Orders earlier puts of this PE before later ones. Messages keep their order by themselves, but not relative to
     /// puts into device memory by libcauseway: those need quiet().
@@ -138,9 +141,11 @@ class job {
     }
     [[nodiscard]] device_heap& device() const { return *m_device; }
     /// Copies from any memory of this PE to symmetric memory of PE `pe`.
-    void put(const char* call, void* target, const void* source, std::size_t bytes, int pe);
+    void put(const char* call, void* target, const void* source, std::size_t bytes, int pe,
+             returns when = returns::when_local_memory_is_free);
     /// Copies from symmetric memory of PE `pe` to any memory of this PE.
-    void get(const char* call, void* target, const void* source, std::size_t bytes, int pe);
+    void get(const char* call, void* target, const void* source, std::size_t bytes, int pe,
+             returns when = returns::when_local_memory_is_free);
     /// Copies to any memory of this PE from host memory of this process.
     void store(const char* call, void* target, const void* source, std::size_t bytes) {
         if (is_distant(target)) {

@@ -31,6 +31,12 @@ void put(const char* call, void* target, const void* source, std::size_t bytes, 
 void get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
     job::required(call).get(call, target, source, bytes, pe);
 }
+void start_put(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+    job::required(call).put(call, target, source, bytes, pe, causeway::oshmem::returns::at_once);
+}
+void start_get(const char* call, void* target, const void* source, std::size_t bytes, int pe) {
+    job::required(call).get(call, target, source, bytes, pe, causeway::oshmem::returns::at_once);
+}
 
 /// Calls `one(to, from)` with the elements of both sides.
 template <std::size_t Bytes, class One> void for_each_element(std::byte* to, const std::byte* from,
@@ -114,8 +120,8 @@ void shmem_ctx_fence(shmem_ctx_t) { shmem_fence(); }
 void shmem_quiet(void) { job::required("shmem_quiet").quiet(); }
 void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
 
-// What a call has read is there when it returns, and what it has written, too, or on its way in order, so that the
-// forms that need not wait are the same.
+// Between PEs of one node what a call has read or written is there when it returns, in the forms that need not wait,
+// too.
 #define RMA(NAME, TYPE)                                                                                                \
     void shmem_##NAME##_put(TYPE* t, const TYPE* s, size_t n, int pe) {                                                \
         put("shmem_" #NAME "_put", t, s, n * sizeof(TYPE), pe);                                                        \
@@ -123,9 +129,11 @@ void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
     void shmem_ctx_##NAME##_put(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                           \
         shmem_##NAME##_put(t, s, n, in_world(ctx, pe));                                                                \
     }                                                                                                                  \
-    void shmem_##NAME##_put_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_put(t, s, n, pe); }         \
+    void shmem_##NAME##_put_nbi(TYPE* t, const TYPE* s, size_t n, int pe) {                                            \
+        start_put("shmem_" #NAME "_put_nbi", t, s, n * sizeof(TYPE), pe);                                              \
+    }                                                                                                                  \
     void shmem_ctx_##NAME##_put_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                       \
-        shmem_##NAME##_put(t, s, n, in_world(ctx, pe));                                                                \
+        shmem_##NAME##_put_nbi(t, s, n, in_world(ctx, pe));                                                            \
     }                                                                                                                  \
     void shmem_##NAME##_get(TYPE* t, const TYPE* s, size_t n, int pe) {                                                \
         get("shmem_" #NAME "_get", t, s, n * sizeof(TYPE), pe);                                                        \
@@ -133,9 +141,11 @@ void shmem_ctx_quiet(shmem_ctx_t) { shmem_quiet(); }
     void shmem_ctx_##NAME##_get(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                           \
         shmem_##NAME##_get(t, s, n, in_world(ctx, pe));                                                                \
     }                                                                                                                  \
-    void shmem_##NAME##_get_nbi(TYPE* t, const TYPE* s, size_t n, int pe) { shmem_##NAME##_get(t, s, n, pe); }         \
+    void shmem_##NAME##_get_nbi(TYPE* t, const TYPE* s, size_t n, int pe) {                                            \
+        start_get("shmem_" #NAME "_get_nbi", t, s, n * sizeof(TYPE), pe);                                              \
+    }                                                                                                                  \
     void shmem_ctx_##NAME##_get_nbi(shmem_ctx_t ctx, TYPE* t, const TYPE* s, size_t n, int pe) {                       \
-        shmem_##NAME##_get(t, s, n, in_world(ctx, pe));                                                                \
+        shmem_##NAME##_get_nbi(t, s, n, in_world(ctx, pe));                                                            \
     }                                                                                                                  \
     void shmem_##NAME##_p(TYPE* t, TYPE value, int pe) { put("shmem_" #NAME "_p", t, &value, sizeof value, pe); }      \
     void shmem_ctx_##NAME##_p(shmem_ctx_t ctx, TYPE* t, TYPE value, int pe) {                                          \
@@ -186,17 +196,21 @@ CAUSEWAY_SHMEM_RMA_TYPES(RMA)
     void shmem_ctx_put##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                              \
         shmem_put##NAME(t, s, n, in_world(ctx, pe));                                                                   \
     }                                                                                                                  \
-    void shmem_put##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_put##NAME(t, s, n, pe); }             \
+    void shmem_put##NAME##_nbi(void* t, const void* s, size_t n, int pe) {                                             \
+        start_put("shmem_put" #NAME "_nbi", t, s, n*(BYTES), pe);                                                      \
+    }                                                                                                                  \
     void shmem_ctx_put##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                        \
-        shmem_put##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+        shmem_put##NAME##_nbi(t, s, n, in_world(ctx, pe));                                                             \
     }                                                                                                                  \
     void shmem_get##NAME(void* t, const void* s, size_t n, int pe) { get("shmem_get" #NAME, t, s, n*(BYTES), pe); }    \
     void shmem_ctx_get##NAME(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                              \
         shmem_get##NAME(t, s, n, in_world(ctx, pe));                                                                   \
     }                                                                                                                  \
-    void shmem_get##NAME##_nbi(void* t, const void* s, size_t n, int pe) { shmem_get##NAME(t, s, n, pe); }             \
+    void shmem_get##NAME##_nbi(void* t, const void* s, size_t n, int pe) {                                             \
+        start_get("shmem_get" #NAME "_nbi", t, s, n*(BYTES), pe);                                                      \
+    }                                                                                                                  \
     void shmem_ctx_get##NAME##_nbi(shmem_ctx_t ctx, void* t, const void* s, size_t n, int pe) {                        \
-        shmem_get##NAME(t, s, n, in_world(ctx, pe));                                                                   \
+        shmem_get##NAME##_nbi(t, s, n, in_world(ctx, pe));                                                             \
     }                                                                                                                  \
     void shmem_put##NAME##_signal(void* t, const void* s, size_t n, uint64_t* sig, uint64_t value, int op, int pe) {   \
         shmem_put##NAME(t, s, n, pe);                                                                                  \

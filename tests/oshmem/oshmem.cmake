@@ -4,7 +4,7 @@
 if(CAUSEWAY_SANITIZE)
   return()
 endif()
-foreach(program ring.c after_exit.c alltoalls.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c private_memory.c profiled.c progress.c team_shared.c threads_of_teams.c words_once.c complex_sums.cpp)
+foreach(program ring.c after_exit.c alltoalls.c boundaries.c child_is_pe.c early_stores.c every_call.c fair.c large_heap.c names.c not_waiting.c private_memory.c profiled.c progress.c team_shared.c threads_of_teams.c words_once.c complex_sums.cpp)
   cmake_path(GET program STEM name)
   foreach(pes 1 2 4)
     add_test(NAME oshmem.${name}.${pes} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
@@ -24,7 +24,7 @@ set_tests_properties(oshmem.sanitized_program PROPERTIES LABELS system TIMEOUT 3
 # Where PEs, or pairs of them, are on nodes of their own.
 add_library(pretend_nodes MODULE oshmem/pretend_nodes.c)
 target_link_libraries(pretend_nodes PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-foreach(program ring alltoalls boundaries every_call fair private_memory progress team_shared words_once)
+foreach(program ring alltoalls boundaries every_call fair not_waiting private_memory progress team_shared words_once)
   foreach(nodes 2.1 4.1 4.2)
     string(REPLACE "." ";" pes ${nodes})
     list(POP_BACK pes on_node)
