@@ -312,6 +312,25 @@ TEST(simulator, regret_is_never_negative_and_finds_what_stealing_loses) {
     }
 }
 
+TEST(recorded_runs, have_regret_for_a_distribution_that_serves_them_badly) {
+    const std::string path = testing::TempDir() + "/causeway_tasks_fine_record.tasks";
+    {
+        std::ofstream file(path);
+        file << "causeway tasks 2\n";
+        constexpr std::uint64_t bytes = 1 << 23;
+        for (std::uint64_t each = 1; each <= 8; ++each)
+            file << "allocation " << each * bytes << ' ' << bytes << " fine\n";
+        for (std::uint64_t each = 1; each <= 8; ++each)
+            file << "task -1 0 0 5000000 0 0 0 -1 own -1\nregion " << each * bytes << ' ' << bytes << " 2 0\n";
+    }
+    const causeway_simulation asked{.program = path.c_str(), .policy = "locality", .regret = 1};
+    causeway_simulation_result result;
+    ASSERT_EQ(causeway_tasks_simulate(&asked, &result), CAUSEWAY_TASKS_SUCCESS) << causeway_tasks_last_error();
+    EXPECT_LT(result.best_seconds, 0.9 * result.seconds) << result.best;
+    EXPECT_NE(std::string(result.best).find(", coarse"), std::string::npos) << result.best;
+    std::remove(path.c_str());
+}
+
 TEST(recorded_runs, are_replayed_with_their_times_and_order) {
     const std::string path = testing::TempDir() + "/causeway_tasks_record.tasks";
     causeway::task_pool pool({.policy = CAUSEWAY_TASK_POLICY_WORK_STEALING, .threads = 2});

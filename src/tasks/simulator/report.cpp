@@ -57,13 +57,13 @@ best_found find_best(const program& what, const std::string& paper_name, const c
             if (best.how.empty() || seconds < best.seconds) best = {seconds, name + distribution};
         }
     };
-    if (paper_name.empty()) {
-        try_all(what, "");
-        return best;
+    if (paper_name.empty()) try_all(what, "");
+    for (const char* word : {"standard", "fine", "coarse"}) {
+        const auto how = *distribution_of(word);
+        auto one = paper_name.empty() ? what : paper_program(paper_name, how, where.machine.columns != 0);
+        for (auto& each : one.allocations) each.how = how;
+        try_all(one, std::string(", ") + word);
     }
-    for (const char* word : {"standard", "fine", "coarse"})
-        try_all(paper_program(paper_name, *distribution_of(word), where.machine.columns != 0),
-                std::string(", ") + word);
     return best;
 }
 

@@ -18,8 +18,8 @@ struct best_found {
     std::string how; ///< policy and distribution
 };
 
-/// The fastest of all policies and of a list schedule that starts each ready task where its bytes are nearest. For a
-/// program of the paper (`paper_name`, else "") also tries the other distributions.
+/// The fastest of all policies and of a list schedule that starts each ready task where its bytes are nearest, by each
+/// distribution. A recorded run (`paper_name` is "") is tried as recorded, too.
 [[nodiscard]] best_found find_best(const program& what, const std::string& paper_name, const cost_model& where,
                                    const settings& with);
 
