@@ -330,10 +330,18 @@ TEST_F(device_scene, a_command_that_fails_or_is_not_enqueued_fails_the_group) {
     EXPECT_FALSE(ran);
 }
 
-TEST_F(device_scene, a_device_has_a_part_for_each_node) {
+TEST_F(device_scene, parts_of_nodes_are_sub_devices_or_the_whole_device) {
     const auto parts = causeway::devices_of_nodes(device);
     ASSERT_FALSE(parts.empty());
-    for (const auto each : parts) clReleaseDevice(each);
+    for (const auto each : parts) {
+        cl_device_id parent = nullptr;
+        EXPECT_EQ(clGetDeviceInfo(each, CL_DEVICE_PARENT_DEVICE, sizeof parent, &parent, nullptr), CL_SUCCESS);
+        if (parts.size() == 1)
+            EXPECT_EQ(each, device) << "divided, though there is one node";
+        else
+            EXPECT_EQ(parent, device);
+        clReleaseDevice(each);
+    }
 }
 
 /// Two parts of the device stand for nodes; memory lies on node 1 from here on.
