@@ -22,6 +22,7 @@
 #include <exception>
 #include <fstream>
 #include <iterator>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -58,11 +59,12 @@ std::ptrdiff_t mappings() {
 
 enum class huge_pages { none, some, either };
 
-/// Every page of the memory, once it is touched, lies where the library says.
-void check_pages(const std::string& what, void* memory, std::size_t bytes, std::size_t least_nodes,
-                 huge_pages huge = huge_pages::either) {
+/// Every page of the memory, once it is touched, lies where the library says; all on one node if `least_nodes` is 1.
+/// Returns the first page's node, as the library numbers them.
+int check_pages(const std::string& what, void* memory, std::size_t bytes, std::size_t least_nodes,
+                huge_pages huge = huge_pages::either) {
     check(memory != nullptr, what + ": no memory: " + causeway_tasks_last_error());
-    if (!memory) return;
+    if (!memory) return -1;
     std::memset(memory, 1, bytes);
     std::vector<bool> seen(here().nodes.size());
     std::size_t wrong = 0, pages = 0;
@@ -79,16 +81,41 @@ void check_pages(const std::string& what, void* memory, std::size_t bytes, std::
               what + ": " + std::to_string(huge_kilobytes()) + " KB in huge pages");
     const auto nodes = static_cast<std::size_t>(std::count(seen.begin(), seen.end(), true));
     check(wrong == 0, what + ": " + std::to_string(wrong) + " of " + std::to_string(pages) + " pages lie elsewhere");
-    check(nodes >= least_nodes, what + ": on " + std::to_string(nodes) + " nodes");
+    check(least_nodes == 1 ? nodes == 1 : nodes >= least_nodes, what + ": on " + std::to_string(nodes) + " nodes");
     std::printf("guest: %s: %zu pages on %zu nodes\n", what.c_str(), pages, nodes);
+    const int first = causeway_node_of_address(memory);
     causeway_free(memory);
+    return first;
+}
+
+/// Allocations in coarse memory lie on one node each, the next one on the next node.
+void check_coarse(const std::string& what, std::size_t nodes) {
+    std::set<int> seen;
+    for (std::size_t each = 0; each < nodes; ++each)
+        seen.insert(check_pages(what, causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1));
+    check(seen.size() == nodes, what + ": allocations in turn are on " + std::to_string(seen.size()) + " nodes");
+}
+
+/// On each core in turn: local memory lies on the core's node.
+void check_local() {
+    cpu_set_t all;
+    check(::sched_getaffinity(0, sizeof all, &all) == 0, "the thread's cores are not known");
+    for (const auto& core : here().cores) {
+        cpu_set_t one;
+        CPU_ZERO(&one);
+        CPU_SET(core.os_index, &one);
+        check(::sched_setaffinity(0, sizeof one, &one) == 0, "the thread does not go to a core");
+        const int node = check_pages("local", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_LOCAL), 20 * 4096, 1);
+        check(node == static_cast<int>(core.node),
+              "local memory of node " + std::to_string(core.node) + " is on node " + std::to_string(node));
+    }
+    ::sched_setaffinity(0, sizeof all, &all);
 }
 
 void check_memory() {
     for (int round = 0; round < 3; ++round)
         check_pages("fine", causeway_malloc(200 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 200 * 4096, 8);
-    for (int round = 0; round < 10; ++round)
-        check_pages("coarse", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    check_coarse("coarse", 8);
     const auto before = mappings();
     void* const fine = causeway_malloc(256 * 4096, CAUSEWAY_DISTRIBUTION_FINE);
     check(mappings() <= before + 3, "mappings of fine pages: " + std::to_string(mappings() - before));
@@ -98,7 +125,7 @@ void check_memory() {
                 huge_pages::none);
     check_pages("coarse in huge pages", causeway_malloc(8 << 20, CAUSEWAY_DISTRIBUTION_COARSE), 8 << 20, 1,
                 huge_pages::some);
-    check_pages("local", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_LOCAL), 20 * 4096, 1);
+    check_local();
     check_pages("units of 64 KiB", causeway_malloc_units(1 << 20, CAUSEWAY_DISTRIBUTION_FINE, 65536), 1 << 20, 8);
     check_pages("units of 2 MiB", causeway_malloc_units(8 << 20, CAUSEWAY_DISTRIBUTION_FINE, 2 << 20), 8 << 20, 4);
     check_pages("blocks in order",
@@ -222,8 +249,7 @@ int check_forbidden_nodes() {
     check(machine.cores.size() == 3, "cores of the part: " + std::to_string(machine.cores.size()));
     for (int round = 0; round < 4; ++round)
         check_pages("fine on a part", causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_FINE), 100 * 4096, 3);
-    for (int round = 0; round < 6; ++round)
-        check_pages("coarse on a part", causeway_malloc(20 * 4096, CAUSEWAY_DISTRIBUTION_COARSE), 20 * 4096, 1);
+    check_coarse("coarse on a part", 3);
     check_pages("by OMP_DATA_DISTRIBUTION", causeway_malloc(100 * 4096, CAUSEWAY_DISTRIBUTION_DEFAULT), 100 * 4096, 3);
     check(causeway_unbound_allocations() == 0, "the system refused to bind on a part");
     const task_pool pool;
