@@ -10,7 +10,7 @@ namespace directive {
 
 using namespace clang;
 
-const char* const prelude = R"(#ifdef cl_khr_fp64
+const char* const prelude = R"cl(#ifdef cl_khr_fp64
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 #ifndef ACC_RESTRICT
@@ -41,7 +41,13 @@ static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVI
 #else
 #define ACC_FOR(type, k, from, to, step) for (type k = from; k < to; k += step)
 #endif
-)";
+/* A reduction takes its terms in any order: compilers for processors then sum in vectors, where else each sum waits for the last. */
+#if defined(__clang__) && __clang_major__ >= 12 && !defined(ACC_GPU)
+#define ACC_ANY_ORDER _Pragma("clang fp reassociate(on)")
+#else
+#define ACC_ANY_ORDER
+#endif
+)cl";
 
 std::string reduction_identity(const std::string& operation, QualType type) {
     type = type.getCanonicalType();

@@ -125,8 +125,27 @@ std::string kernel_writer::first_thread(const position& at) const {
     return who;
 }
 
+std::optional<std::string> kernel_writer::any_order(const Expr* expression) {
+    const auto* update = dyn_cast<CompoundAssignOperator>(expression->IgnoreParens());
+    if (!update || (update->getOpcode() != BO_AddAssign && update->getOpcode() != BO_SubAssign &&
+                    update->getOpcode() != BO_MulAssign))
+        return std::nullopt;
+    const auto* reference = dyn_cast<DeclRefExpr>(update->getLHS()->IgnoreParens());
+    const auto type = update->getLHS()->getType();
+    const bool reduced = reference && std::any_of(m_active_reductions.begin(), m_active_reductions.end(),
+                                                  [&](const auto& each) { return each.first == reference->getDecl(); });
+    // In a wider type the variable would be rounded at each step in another way.
+    if (!reduced || m_in_function || !type->isRealFloatingType() || type.isVolatileQualified() ||
+        !m_unit.context.hasSameUnqualifiedType(type, update->getComputationResultType()))
+        return std::nullopt;
+    const auto term = m_program.types.declare(type.getUnqualifiedType(), "acc_term", expression->getBeginLoc());
+    return "{ const " + term + " = " + m_print.print(update->getRHS()) + "; { ACC_ANY_ORDER " +
+           m_print.print(update->getLHS()) + " " + update->getOpcodeStr().str() + " acc_term; } }";
+}
+
 void kernel_writer::simple(const Expr* expression, const position& at) {
-    const auto text = m_print.print(expression) + ";";
+    const auto reordered = any_order(expression);
+    const auto text = reordered ? *reordered : m_print.print(expression) + ";";
     const auto effects = effects_of(expression);
     if (!redundant(at) || !effects.memory || !effects.reads_back) return line(text);
     if (!at.uniform || !effects.changed.empty()) {

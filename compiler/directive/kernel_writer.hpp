@@ -98,6 +98,8 @@ class kernel_writer {
     };
     std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;
+    /// An update of a floating-point reduction as text that lets the compiler join terms in any order.
+    std::optional<std::string> any_order(const clang::Expr* expression);
     void simple(const clang::Expr* expression, const position& at);
     /// If all threads would change memory that they also read: prints the statement for one thread, and returns true.
     bool by_one(const clang::Stmt* statement, const position& at);

@@ -402,6 +402,30 @@ int main(void) {
         self.run_program("gcc", "-w", "out/one.c", "out/two.c", "-L" + library, "-Wl,-rpath," + library, "-lcauseway_acc", "-o", "program")
         self.run_program("./program")
 
+    def test_terms_of_a_reduction_join_in_any_order_and_others_do_not(self):
+        self.write("sums.c", """double sums(int n, const double *a, float *lost) {
+    double s = 0, p = 1;
+    float f = 0;
+    int k = 0;
+    #pragma acc parallel loop copyin(a[0:n]) copy(f) reduction(+:s,f,k) reduction(*:p)
+    for (int i = 0; i < n; i++) {
+        double t = 0;
+        for (int j = 0; j < 4; j++) t += a[i] * j;
+        s -= t;
+        p *= a[i];
+        f += a[i];
+        k += i;
+    }
+    *lost = f;
+    return s + p + k;
+}
+int main(void) { return 0; }
+""")
+        self.run_program(COMPILER, "--keep", "sums.c", "-o", "sums")
+        text = pathlib.Path(self.path("sums.cl")).read_text(encoding="utf-8")
+        # f is summed in double and rounded at each step, t belongs to one iteration, and whole numbers need no leave.
+        self.assertEqual(sorted(re.findall(r"ACC_ANY_ORDER (\w+ .)= acc_term", text)), ["p *", "s -"])
+
     def test_clang_as_host_makes_full_vectors(self):
         self.write("row.c", ROW)
         clang = ("--host-compiler", "clang-19", "-O3", "-march=x86-64-v4")

@@ -21,7 +21,7 @@ namespace {
 
 using support::guarded_memory;
 
-constexpr std::size_t most_stream = 2048, margin = 512;
+constexpr std::size_t most_stream = 2048;
 
 /// What a function of the graph knows: no function is told how long its tokens are.
 struct host_node {
