@@ -61,7 +61,12 @@ void kernel_writer::spread(const loop_node& node, position at) {
         }
     const auto actives = m_active_reductions.size();
     for (const auto& each : reductions) m_active_reductions.emplace_back(each.variable, each.operation);
+    auto any_order = node.is_spread() ? m_any_order : std::set<const VarDecl*>{};
+    if (node.is_spread())
+        for (const auto& each : node.reductions) any_order.insert(each.variable);
+    any_order.swap(m_any_order);
     loops(node, at, gang, workers, lanes);
+    any_order.swap(m_any_order);
     m_active_reductions.resize(actives);
     for (const auto& each : reductions) m_deferred.erase(each.variable);
     if (joins)

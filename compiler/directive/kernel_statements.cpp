@@ -132,11 +132,10 @@ std::optional<std::string> kernel_writer::any_order(const Expr* expression) {
         return std::nullopt;
     const auto* reference = dyn_cast<DeclRefExpr>(update->getLHS()->IgnoreParens());
     const auto type = update->getLHS()->getType();
-    const bool reduced = reference && std::any_of(m_active_reductions.begin(), m_active_reductions.end(),
-                                                  [&](const auto& each) { return each.first == reference->getDecl(); });
+    const auto* variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     // In a wider type the variable would be rounded at each step in another way.
-    if (!reduced || m_in_function || !type->isRealFloatingType() || type.isVolatileQualified() ||
-        !m_unit.context.hasSameUnqualifiedType(type, update->getComputationResultType()))
+    if (!variable || !m_any_order.contains(variable) || m_in_function || !type->isRealFloatingType() ||
+        type.isVolatileQualified() || !m_unit.context.hasSameUnqualifiedType(type, update->getComputationResultType()))
         return std::nullopt;
     const auto term = m_program.types.declare(type.getUnqualifiedType(), "acc_term", expression->getBeginLoc());
     return "{ const " + term + " = " + m_print.print(update->getRHS()) + "; { ACC_ANY_ORDER " +

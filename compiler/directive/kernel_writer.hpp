@@ -43,6 +43,7 @@ class kernel_writer {
     std::set<const clang::VarDecl*> m_read, m_reduced_here, m_written_by_lanes;
     std::vector<const clang::Stmt*> m_statements;
     std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
+    std::set<const clang::VarDecl*> m_any_order; // what the loops around reduce, unless one of them is seq
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;

@@ -417,13 +417,16 @@ int main(void) {
         k += i;
     }
     *lost = f;
-    return s + p + k;
+    double q = 0;
+    #pragma acc parallel loop seq copyin(a[0:n]) reduction(+:q)
+    for (int i = 0; i < n; i++) q += a[i];
+    return s + p + k + q;
 }
 int main(void) { return 0; }
 """)
         self.run_program(COMPILER, "--keep", "sums.c", "-o", "sums")
         text = pathlib.Path(self.path("sums.cl")).read_text(encoding="utf-8")
-        # f is summed in double and rounded at each step, t belongs to one iteration, and whole numbers need no leave.
+        # f is summed in double and rounded at each step, t belongs to one iteration, q's loop keeps its order, and whole numbers need no leave.
         self.assertEqual(sorted(re.findall(r"ACC_ANY_ORDER (\w+ .)= acc_term", text)), ["p *", "s -"])
 
     def test_clang_as_host_makes_full_vectors(self):
