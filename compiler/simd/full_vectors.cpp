@@ -9,6 +9,7 @@
 #include "remainder.hpp"
 #include "report.hpp"
 #include "short_rows.hpp"
+#include "supported_target.hpp"
 #include "vector_functions.hpp"
 
 #include <llvm/Analysis/LoopAccessAnalysis.h>
@@ -269,6 +270,10 @@ bool let_go(Loop& loop) {
 }
 
 bool work::take(Loop& loop) {
+    if (!is_supported_target(*loop.getHeader()->getParent())) {
+        m_report.left(loop, "Target", other_target);
+        return false;
+    }
     const bool kept = let_go(loop);
     m_vectoriser.prepare(loop);
     const loop_shape shape = examine(loop, m_vectoriser.evolution(), m_vectoriser.dominators(), m_vectoriser.target());

@@ -4,6 +4,7 @@
 
 #include "llvm_versions.hpp"
 #include "loop_properties.hpp"
+#include "supported_target.hpp"
 
 #include <llvm/Analysis/IVDescriptors.h>
 #include <llvm/Analysis/ScalarEvolution.h>
@@ -48,6 +49,7 @@ class reader {
 };
 
 const char* reader::form() {
+    if (!is_supported_target(*m_loop.getHeader()->getParent())) return other_target;
     if (!m_loop.isInnermost()) return "it has loops inside";
     if (!m_loop.isLoopSimplifyForm()) return "its form is irregular";
     if (m_loop.getExitingBlock() != m_loop.getLoopLatch() || !m_loop.getExitBlock()) return "it may end early";

@@ -7,6 +7,7 @@
 #include "loop_properties.hpp"
 #include "matrix_code.hpp"
 #include "report.hpp"
+#include "supported_target.hpp"
 
 #include <llvm/Analysis/AliasAnalysis.h>
 #include <llvm/Analysis/AssumptionCache.h>
@@ -31,8 +32,9 @@ constexpr const char* seen_property = "causeway.simd.matrices";
 
 class work {
   public:
-    work(Function& function, FunctionAnalysisManager& manager)
-        : m_function(function), m_loops(manager.getResult<LoopAnalysis>(function)),
+    /// Says `why_not` of each nest of matrices, if it is not null.
+    work(Function& function, FunctionAnalysisManager& manager, const char* why_not)
+        : m_function(function), m_why_not(why_not), m_loops(manager.getResult<LoopAnalysis>(function)),
           m_evolution(manager.getResult<ScalarEvolutionAnalysis>(function)),
           m_dominators(manager.getResult<DominatorTreeAnalysis>(function)),
           m_aliases(manager.getResult<AAManager>(function)),
@@ -47,6 +49,7 @@ class work {
     bool has_wide_vectors() const;
 
     Function& m_function;
+    const char* m_why_not;
     LoopInfo& m_loops;
     ScalarEvolution& m_evolution;
     DominatorTree& m_dominators;
@@ -112,9 +115,15 @@ std::string described(const matrix_nest& nest) {
 }
 
 bool work::replace(Loop& loop) {
-    m_changed |= simplifyLoop(&loop, &m_dominators, &m_loops, &m_evolution, &m_assumptions, nullptr, false);
+    if (!m_why_not)
+        m_changed |= simplifyLoop(&loop, &m_dominators, &m_loops, &m_evolution, &m_assumptions, nullptr, false);
     const std::optional<matrix_nest> nest = recognise(loop, m_evolution, m_dominators);
     if (!nest) return false;
+    if (m_why_not) {
+        set_property(loop, seen_property);
+        m_report.left(loop, "Target", Twine(described(*nest)) + ": " + m_why_not);
+        return true;
+    }
     BasicBlock* preheader = loop.getLoopPreheader();
     BasicBlock* exit = loop.getExitBlock();
     IRBuilder<> builder(preheader->getTerminator());
@@ -220,11 +229,13 @@ PreservedAnalyses small_matrices::run(Function& function, FunctionAnalysisManage
     if (function.hasOptSize()) return PreservedAnalyses::all();
     const SmallVector<Loop*, 8> candidates = find_candidates(manager.getResult<LoopAnalysis>(function));
     if (candidates.empty()) return PreservedAnalyses::all();
-    // Half a matrix of floats: with less, nothing is gained.
-    if (manager.getResult<TargetIRAnalysis>(function).getRegisterBitWidth(TargetTransformInfo::RGK_FixedWidthVector) <
-        TypeSize::getFixed(256))
-        return PreservedAnalyses::all();
-    return work(function, manager).run(candidates) ? PreservedAnalyses::none() : PreservedAnalyses::all();
+    const char* why_not = nullptr;
+    if (!is_supported_target(function))
+        why_not = other_target;
+    else if (manager.getResult<TargetIRAnalysis>(function).getRegisterBitWidth(
+                 TargetTransformInfo::RGK_FixedWidthVector) < TypeSize::getFixed(256))
+        why_not = "a vector holds less than half a matrix of floats, so nothing is gained";
+    return work(function, manager, why_not).run(candidates) ? PreservedAnalyses::none() : PreservedAnalyses::all();
 }
 
 } // namespace causeway::simd

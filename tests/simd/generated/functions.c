@@ -3,6 +3,8 @@
 // TARGET wide = -O3 -march=sapphirerapids -mprefer-vector-width=512 -fopenmp-simd
 // TARGET avx2 = -O2 -march=haswell -fopenmp-simd
 // TARGET sse = -O3 -march=x86-64 -fopenmp-simd -Wno-pass-failed
+// TARGET elsewhere-avx = -O3 -march=sandybridge -fopenmp-simd -Wno-pass-failed
+// TARGET elsewhere-sve = -O3 --target=aarch64-linux-gnu -march=armv9-a -fopenmp-simd -ffreestanding -Wno-pass-failed
 // TARGET plain = -O3 -march=sapphirerapids -mprefer-vector-width=512
 
 // wide: remark: its function mandel is there for lanes, whose branches are masks [-Rpass=causeway-simd]
@@ -10,6 +12,8 @@
 // avx2: remark: its function mandel is there for lanes, whose branches are masks [-Rpass=causeway-simd]
 // avx2: remark: its function called has no form for lanes: it calls a function [-Rpass-missed=causeway-simd]
 // sse-NOT: lanes
+// elsewhere-avx-NOT: [-Rpass=causeway-simd]
+// elsewhere-sve-NOT: [-Rpass=causeway-simd]
 // plain-NOT: lanes, whose
 
 // wide-LABEL: {{^}}row:

@@ -219,8 +219,8 @@ exit:
 
 declare void @llvm.experimental.noalias.scope.decl(metadata)
 
-attributes #0 = { "prefer-vector-width"="512" "tune-cpu"="haswell" }
-attributes #1 = { "tune-cpu"="haswell" }
+attributes #0 = { "prefer-vector-width"="512" "target-features"="+avx2" "tune-cpu"="haswell" }
+attributes #1 = { "target-features"="+avx2" "tune-cpu"="haswell" }
 
 !0 = !{i32 0, i32 100}
 !1 = !{}

@@ -4,6 +4,9 @@
 // TARGET avx2 = -O3 -march=haswell
 // TARGET strict = -O3 -march=sapphirerapids -ffp-contract=off
 // TARGET sse = -O3 -march=x86-64
+// TARGET narrow = -O3 -march=haswell -mprefer-vector-width=128
+// TARGET elsewhere-avx = -O3 -march=sandybridge
+// TARGET elsewhere-sve = -O3 --target=aarch64-linux-gnu -march=armv9-a -msve-vector-bits=512 -ffreestanding
 
 // wide: remark: a product of 4 x 4 floats in registers [-Rpass=causeway-simd]
 // wide: remark: a product by a transpose of 4 x 4 floats in registers, where matrices do not overlap [-Rpass=causeway-simd]
@@ -11,7 +14,16 @@
 // wide: remark: a matrix is read and written [-Rpass-missed=causeway-simd]
 // wide: remark: a product by a transpose of 3 x 3 floats in registers [-Rpass=causeway-simd]
 // wide: remark: an added product that is 2 x 4 doubles in registers [-Rpass=causeway-simd]
-// sse-NOT: in registers
+// sse-NOT: [-Rpass=causeway-simd]
+// sse: remark: a product of 4 x 4 floats: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// sse-NOT: [-Rpass=causeway-simd]
+// narrow: remark: a product of 4 x 4 floats: a vector holds less than half a matrix of floats, so nothing is gained [-Rpass-missed=causeway-simd]
+// elsewhere-avx-NOT: [-Rpass=causeway-simd]
+// elsewhere-avx: remark: a product of 4 x 4 floats: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-avx-NOT: [-Rpass=causeway-simd]
+// elsewhere-sve-NOT: [-Rpass=causeway-simd]
+// elsewhere-sve: remark: a product of 4 x 4 floats: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-sve-NOT: [-Rpass=causeway-simd]
 
 // wide-LABEL: {{^}}multiply:
 // wide-COUNT-4: vbroadcastf32x4 {{[0-9]*}}(%rdx), %zmm

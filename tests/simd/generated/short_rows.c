@@ -5,6 +5,9 @@
 // TARGET avx2 = -O2 -march=haswell
 // TARGET zen = -O3 -march=znver3
 // TARGET sse = -O3 -march=x86-64
+// TARGET elsewhere-avx = -O3 -march=sandybridge
+// TARGET elsewhere-sve = -O3 --target=aarch64-linux-gnu -march=armv9-a -ffreestanding
+// TARGET elsewhere-riscv = -O3 --target=riscv64-linux-gnu -march=rv64gcv -ffreestanding
 // TARGET size = -Os -march=sapphirerapids
 
 // wide: remark: 31 iterations are 2 steps of 16 lanes, the last one masked [-Rpass=causeway-simd]
@@ -12,7 +15,16 @@
 // avx512: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
 // avx2: remark: 31 iterations are 4 steps of 8 lanes, the last one masked [-Rpass=causeway-simd]
 // zen: remark: masked stores of AVX2 are slow on the processor that is compiled for [-Rpass-missed=causeway-simd]
-// sse: remark: the target has no masked access for the type of an element [-Rpass-missed=causeway-simd]
+// sse: remark: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-avx-NOT: [-Rpass=causeway-simd]
+// elsewhere-avx: remark: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-avx-NOT: [-Rpass=causeway-simd]
+// elsewhere-sve-NOT: [-Rpass=causeway-simd]
+// elsewhere-sve: remark: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-sve-NOT: [-Rpass=causeway-simd]
+// elsewhere-riscv-NOT: [-Rpass=causeway-simd]
+// elsewhere-riscv: remark: only code for AVX2 or AVX-512 is changed [-Rpass-missed=causeway-simd]
+// elsewhere-riscv-NOT: [-Rpass=causeway-simd]
 // size-NOT: remark
 
 // wide-LABEL: {{^}}row_of_floats:
