@@ -26,6 +26,7 @@ std::atomic<unsigned> chosen_call{0};
 std::atomic<unsigned> failing_calls{1};
 std::atomic<bool> hit{false};
 std::atomic<unsigned> pretending{0}, pretending_platform{0};
+std::atomic<bool> deceived{false};
 
 enum class hold { none, ready, wanted, there };
 std::atomic<bool> holds{false}; // for a quick look
@@ -129,7 +130,12 @@ pretended_discrete_devices::~pretended_discrete_devices() {
     if (m_of == platform::another) --pretending_platform;
 }
 
-bool pretended_discrete_devices::deceive(const void* caller) { return pretending > 0 && is_library(caller); }
+bool pretended_discrete_devices::deceive(const void* caller) {
+    if (pretending == 0 || !is_library(caller)) return false;
+    deceived = true;
+    return true;
+}
+bool pretended_discrete_devices::has_deceived() { return deceived; }
 bool pretended_discrete_devices::deceive_about_platform(const void* caller) {
     return pretending_platform > 0 && is_library(caller);
 }

@@ -62,6 +62,8 @@ class pretended_discrete_devices {
     /// Whether the answer to `caller` must be changed.
     [[nodiscard]] static bool deceive(const void* caller);
     [[nodiscard]] static bool deceive_about_platform(const void* caller);
+    /// Whether an answer was ever changed. The library asks each device once, so that one used before is what it is.
+    [[nodiscard]] static bool has_deceived();
 
   private:
     platform m_of;

@@ -41,6 +41,19 @@ foreach(runtime ${runtimes})
       COMMAND env CAUSEWAY_BRIDGE=host $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults*)
   endforeach()
 endforeach()
+# Heaps that PEs serve by messages, in processes that have not used the device before.
+foreach(runtime ${runtimes})
+  foreach(ranks 1 2)
+    causeway_test(faults.one_sided_served.${runtime}.${ranks} LABEL faults RUNTIME ${runtime} RANKS ${ranks} TIMEOUT 120
+      COMMAND $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults.of_a_pe*:*one_sided_faults.of_an_engine*)
+    set_tests_properties(faults.one_sided_served.${runtime}.${ranks} PROPERTIES FAIL_REGULAR_EXPRESSION "used before")
+  endforeach()
+endforeach()
+# PEs of two nodes, which hear of one another by MPI and TCP alone.
+if(NOT CAUSEWAY_SANITIZE)
+  causeway_test(faults.one_sided_on_nodes.pocl.2 LABEL faults RUNTIME pocl RANKS 2 TIMEOUT 120
+    COMMAND env LD_PRELOAD=$<TARGET_FILE:pretend_nodes> PROCESSES_PER_NODE=1 $<TARGET_FILE:fault_tests> --gtest_filter=*one_sided_faults.of_a_pe*)
+endif()
 # Blocking calls as on graphics cards, whose copies go into the program's queue.
 if(NOT CAUSEWAY_SANITIZE)
   foreach(runtime ${runtimes})

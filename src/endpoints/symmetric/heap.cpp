@@ -66,7 +66,8 @@ void heap::look_at_processes(time_point now) {
         } else if (is_gone(pe) && !has_left(each)) { // it may have left just before its end
             each.death = {status::peer_failed, 0, 0,
                           "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
-                              " ended without causeway_symmetric_finalize or MPI_Finalize"};
+                              " ended without causeway_symmetric_finalize or MPI_Finalize" +
+                              (each.control ? "" : ", or gave up as its MPI failed")};
         } else {
             continue;
         }
