@@ -185,9 +185,12 @@ TEST(study_findings, tell_the_first_map_of_all_launches) {
                 {"copies", {copy}},
                 {"copy_seconds", 0.5},
                 {"devices", nlohmann::json::array({{{"host_memory", true}}})}},
-        intact{{"intact", true}},
-        map{{"kind", "transfer"}, {"what", "map"}, {"speedup", 1.5}, {"low", 1.25}, {"outcome", "same"}},
-        slower{{"kind", "transfer"}, {"what", "map"}, {"speedup", 0.5}, {"low", 0.25}, {"outcome", "same"}},
+        intact{{"intact", true}}, map{{"kind", "transfer"}, {"what", "map"},  {"speedup", 1.5},   {"low", 1.25},
+                                      {"high", 2},          {"sure", "sure"}, {"outcome", "same"}},
+        perhaps{{"kind", "transfer"}, {"what", "map"},      {"speedup", 1.1},   {"low", 0.9},
+                {"high", 1.3},        {"sure", "not sure"}, {"outcome", "same"}},
+        slower{{"kind", "transfer"}, {"what", "map"},      {"speedup", 0.5},   {"low", 0.25},
+               {"high", 0.75},       {"sure", "not sure"}, {"outcome", "same"}},
         launches = nlohmann::json::array(
             {{{"kernel", "none"}, {"local", nullptr}, {"reference", intact}, {"variants", nlohmann::json::array()}},
              {{"kernel", "maps"}, {"local", nullptr}, {"reference", intact}, {"variants", {map}}},
@@ -197,6 +200,14 @@ TEST(study_findings, tell_the_first_map_of_all_launches) {
     EXPECT_THAT(found[0].at("figure"), testing::HasSubstr("1.50 x with maps"));
     EXPECT_EQ(found[0].at("sure"), "sure");
     EXPECT_DOUBLE_EQ(found[0].at("gain"), 0.45);
+    const auto with = [&](const nlohmann::json& one) {
+        return findings_of(process,
+                           nlohmann::json::array(
+                               {{{"kernel", "maps"}, {"local", nullptr}, {"reference", intact}, {"variants", {one}}}}),
+                           {});
+    };
+    EXPECT_EQ(with(perhaps)[0].at("sure"), "not sure");
+    EXPECT_TRUE(with(slower).empty());
 }
 
 TEST(study_verdicts, tell_a_million_elements_by_the_name) {
