@@ -547,6 +547,24 @@ TEST_F(programs, sub_devices_are_devices) {
                       CL_SUCCESS);
             EXPECT_EQ(read(on_part.get(), buffer, 16), std::vector<cl_uint>(16, 7));
         }
+        {
+            // PoCL makes queues of a part in a context of the whole.
+            const context_handle of_whole(clCreateContext(nullptr, 1, &whole, nullptr, nullptr, &code));
+            ASSERT_EQ(code, CL_SUCCESS);
+            const queue_handle on_part(clCreateCommandQueue(of_whole.get(), part, 0, &code));
+            if (code == CL_SUCCESS) {
+                const char* source = add_source;
+                const program_handle program(clCreateProgramWithSource(of_whole.get(), 1, &source, nullptr, &code));
+                ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+                const std::vector<cl_uint> start(items, 1);
+                const buffer_handle buffer(clCreateBuffer(of_whole.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
+                                                          items * 4, const_cast<cl_uint*>(start.data()), &code));
+                launch(on_part.get(), kernel_of(program, "add"), buffer, 2, items);
+                EXPECT_EQ(read(on_part.get(), buffer, items), std::vector<cl_uint>(items, 3));
+            } else {
+                EXPECT_EQ(code, CL_INVALID_DEVICE);
+            }
+        }
         EXPECT_EQ(clReleaseDevice(part), CL_SUCCESS);
         EXPECT_EQ(clReleaseDevice(whole), CL_SUCCESS) << "whole devices are not counted";
     }
