@@ -555,7 +555,7 @@ TEST_F(programs, sub_devices_are_devices) {
             if (code == CL_SUCCESS) {
                 const char* source = add_source;
                 const program_handle program(clCreateProgramWithSource(of_whole.get(), 1, &source, nullptr, &code));
-                ASSERT_EQ(clBuildProgram(program.get(), 0, nullptr, "", nullptr, nullptr), CL_SUCCESS);
+                ASSERT_EQ(clBuildProgram(program.get(), 1, &part, "", nullptr, nullptr), CL_SUCCESS);
                 const std::vector<cl_uint> start(items, 1);
                 const buffer_handle buffer(clCreateBuffer(of_whole.get(), CL_MEM_READ_WRITE | CL_MEM_COPY_HOST_PTR,
                                                           items * 4, const_cast<cl_uint*>(start.data()), &code));
