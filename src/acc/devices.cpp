@@ -7,6 +7,7 @@
 #include <causeway/acc/openacc.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdlib>
 #include <cstring>
 
@@ -44,6 +45,62 @@ std::vector<found_device> find_all() {
     return found;
 }
 
+/// How many devices ACC_DEVICE_TYPE's `type` has; the `number`th of them is `found`.
+int count_of(const std::string& type, long number, const device*& found) {
+    constexpr struct {
+        const char* name;
+        int type;
+    } types[] = {{"nvidia", acc_device_nvidia},
+                 {"radeon", acc_device_radeon},
+                 {"intel", acc_device_intel},
+                 {"opencl", acc_device_opencl}};
+    const bool any = type == "default" || type == "not_host";
+    const auto* const wanted = std::find_if(std::begin(types), std::end(types),
+                                            [&](const auto& each) { return type == each.name; });
+    if (!any && type != "cpu" && type != "gpu" && wanted == std::end(types))
+        fail_here("ACC_DEVICE_TYPE is " + quoted(type.c_str()) +
+                  ", which is none of 'host', 'default', 'not_host', 'cpu', 'gpu', 'nvidia', 'radeon', 'intel' and "
+                  "'opencl'");
+    int count = 0;
+    for (const auto& each : devices()) {
+        const bool is_one = any || (type == "cpu"   ? each->is_cpu()
+                                    : type == "gpu" ? !each->is_cpu()
+                                                    : each->type() == wanted->type);
+        if (is_one && count++ == number) found = each.get();
+    }
+    return count;
+}
+
+/// What ACC_DEVICE_TYPE and ACC_DEVICE_NUM say.
+selection first_selection() {
+    selection first;
+    const char* const type_text = std::getenv("ACC_DEVICE_TYPE");
+    const char* const number_text = std::getenv("ACC_DEVICE_NUM");
+    std::string type = type_text && *type_text ? type_text : "default";
+    std::transform(type.begin(), type.end(), type.begin(), [](unsigned char each) { return std::tolower(each); });
+    if (type.starts_with("acc_device_")) type.erase(0, std::strlen("acc_device_"));
+    first.host = type == "host";
+    long number = 0;
+    if (number_text && *number_text) {
+        char* end = nullptr;
+        number = std::strtol(number_text, &end, 10);
+        if (*end || number < 0)
+            fail_here("ACC_DEVICE_NUM is " + quoted(number_text) + ", which is no number from 0 on");
+    }
+    if (first.host) return first;
+    const device* found = nullptr;
+    const int count = count_of(type, number, found);
+    if (found)
+        first.number = found->number();
+    else if (count > 0)
+        fail_here("ACC_DEVICE_NUM is " + quoted(number_text) + ", and devices" +
+                  (type_text ? " of the type " + quoted(type_text) : "") + " count from 0 to " +
+                  std::to_string(count - 1));
+    else if (type != "default")
+        fail_here("ACC_DEVICE_TYPE is " + quoted(type_text) + ", and there is no device of this type");
+    return first;
+}
+
 } // namespace
 
 const std::vector<std::unique_ptr<device>>& devices() {
@@ -62,13 +119,7 @@ const std::vector<std::unique_ptr<device>>& devices() {
 }
 
 selection& selected() {
-    thread_local selection own = [] {
-        selection first;
-        if (const char* type = std::getenv("ACC_DEVICE_TYPE"); type && (strcasecmp(type, "host") == 0))
-            first.host = true;
-        if (const char* number = std::getenv("ACC_DEVICE_NUM")) first.number = std::atoi(number);
-        return first;
-    }();
+    thread_local selection own = first_selection();
     return own;
 }
 

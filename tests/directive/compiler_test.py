@@ -534,6 +534,27 @@ int main(void) {
         self.run_program(COMPILER, "-DFACTOR=3", "one.c", "two.c", "-o", "program")
         self.run_program("./program", ACC_DEVICE_TYPE="host")
 
+    def test_variables_choose_the_device_to_begin_with(self):
+        self.write("chosen.c", """#include <openacc.h>
+#include <stdio.h>
+int main(void) {
+    int there = 0;
+    #pragma acc parallel copyout(there)
+    there = acc_on_device(acc_device_not_host);
+    printf("%d %d\\n", there, acc_get_device_num(acc_device_not_host));
+}
+""")
+        self.run_program(COMPILER, "chosen.c", "-o", "chosen")
+        for type_of, number, said in (("", "", "1 0"), ("", "1", "1 1"), ("not_host", "1", "1 1"), ("opencl", "1", "1 1"), ("CPU", "", "1 0"), ("acc_device_opencl", "", "1 0"),
+                                      ("host", "1", "0 0")):
+            with self.subTest(type=type_of, number=number):
+                self.assertEqual(self.run_program("./chosen", ACC_DEVICE_REPEAT="2", ACC_LAUNCH_AS_GPU="", ACC_DEVICE_TYPE=type_of, ACC_DEVICE_NUM=number), said + "\n")
+        for type_of, number, said in (("radeon", "", "ACC_DEVICE_TYPE is 'radeon', and there is no device of this type"), ("gpus", "", "ACC_DEVICE_TYPE is 'gpus', which is none of 'host', "),
+                                      ("cpu", "99", "ACC_DEVICE_NUM is '99', and devices of the type 'cpu' count from 0 to "), ("", "-1", "ACC_DEVICE_NUM is '-1', which is no number"),
+                                      ("", "one", "ACC_DEVICE_NUM is 'one', which is no number from 0 on")):
+            with self.subTest(type=type_of, number=number):
+                self.assertIn("causeway: chosen.c:5: parallel: " + said, self.run_program("./chosen", fails=True, ACC_DEVICE_REPEAT="2", ACC_LAUNCH_AS_GPU="", ACC_DEVICE_TYPE=type_of, ACC_DEVICE_NUM=number))
+
     def test_failures_name_file_line_directive_and_variable(self):
         self.write("absent.c", "int main(void) {\n    static int a[4];\n    #pragma acc parallel present(a)\n    a[0] = 1;\n}\n")
         self.run_program(COMPILER, "absent.c", "-o", "absent")
