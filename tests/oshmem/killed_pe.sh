@@ -21,7 +21,7 @@ esac
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 ways="wait barrier sum lock finalize putting"
 # Memory of one node stays with those who have mapped it: what they do with it needs no answer.
-[ -z "$4" ] || ways="$ways get put strided quiet atomic"
+[ -z "$4" ] || ways="$ways get put get_nbi put_nbi open_get open_put strided quiet atomic"
 # LAUNCHER WAY
 check() {
     timeout -k 5 120 $1 $options -n 3 $wrapped $2 >"$folder/output.$2" 2>&1

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Non-blocking puts and gets return though their target is stopped, and shmem_quiet waits for them, with contexts and
- * without, small and large. */
+ * without, small and large; so do barriers and shmem_finalize. */
 #define _POSIX_C_SOURCE 200809L
 #include <shmem.h>
 
@@ -40,6 +40,35 @@ static void* get_by_a_thread(void* place) {
     }
     return NULL;
 }
+
+typedef void (*sized_call)(void*, const void*, size_t, int);
+typedef void (*sized_context_call)(shmem_ctx_t, void*, const void*, size_t, int);
+
+/* No more and no less than `few` elements are written. */
+static void check_sizes(size_t bytes, sized_call put, sized_call get, sized_context_call context_put,
+                        sized_context_call context_get) {
+    static unsigned char to[2][(few + 1) * 16], from[2][(few + 1) * 16], back[2][(few + 1) * 16];
+    memset(to, 0, sizeof to);
+    memset(back, 0, sizeof back);
+    for (size_t i = 0; i < sizeof from[0]; i++)
+        from[0][i] = (unsigned char)(i % 9 + 1 + (unsigned)me), from[1][i] = 200;
+    shmem_barrier_all();
+    put(to[0], from[0], few, next);
+    context_put(SHMEM_CTX_DEFAULT, to[1], from[1], few, next);
+    shmem_quiet();
+    get(back[0], to[0], few + 1, next); /* with what was not to be written */
+    context_get(SHMEM_CTX_DEFAULT, back[1], to[1], few, next);
+    shmem_quiet();
+    const size_t in_all = few * bytes;
+    for (int i = 0; i < 2; i++) {
+        CHECK(memcmp(back[i], from[i], in_all) == 0);
+        for (size_t j = in_all; j < sizeof back[i]; j++) CHECK(back[i][j] == 0);
+    }
+    shmem_barrier_all();
+}
+#define CHECK_SIZE(BITS)                                                                                               \
+    check_sizes((BITS) / 8, shmem_put##BITS##_nbi, shmem_get##BITS##_nbi, shmem_ctx_put##BITS##_nbi,                   \
+                shmem_ctx_get##BITS##_nbi)
 
 int main(void) {
     int provided;
@@ -97,8 +126,17 @@ int main(void) {
     shmem_long_get_nbi(fetched, table, many, next);
     shmem_barrier_all();
     CHECK(is_count(fetched, many, me * 1000L));
+    CHECK_SIZE(8);
+    CHECK_SIZE(16);
+    CHECK_SIZE(32);
+    CHECK_SIZE(64);
+    CHECK_SIZE(128);
+    /* So does the end. */
+    memset(fetched, 0, sizeof fetched);
     shmem_barrier_all();
-    if (failures == 0) printf("right on %d\n", me);
+    shmem_long_get_nbi(fetched, table, many, next);
     shmem_finalize();
+    CHECK(is_count(fetched, many, me * 1000L));
+    if (failures == 0) printf("right on %d\n", me);
     return failures != 0;
 }
