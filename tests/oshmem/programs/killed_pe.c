@@ -23,12 +23,14 @@ int main(int argc, char** argv) {
     shmem_barrier_all();
     if (me == 0 && (is_get || is_put)) {
         const pid_t other = (pid_t)shmem_long_g(&pid, last);
+        shmem_quiet(); /* the barrier's messages */
         kill(other, SIGSTOP); /* so that the transfer stays open */
         if (is_get) shmem_long_get_nbi(here, large, 1 << 18, last);
         if (is_put) shmem_long_put_nbi(large, here, 1 << 18, last);
         kill(other, SIGKILL);
         shmem_quiet();
         printf("PE %d: shmem_quiet has returned, as if nothing had happened\n", me);
+        fflush(stdout);
     }
     if (is_get || is_put) shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1);
     if (me == last && strcmp(how, "putting") == 0)
