@@ -533,6 +533,31 @@ int main(void) {
             self.write(name, text)
         self.run_program(COMPILER, "-DFACTOR=3", "one.c", "two.c", "-o", "program")
         self.run_program("./program", ACC_DEVICE_TYPE="host")
+        self.write("where.c", "#include <openacc.h>\nint main(void) { int a[9], there = 1;\n#pragma acc parallel loop copyout(a)\nfor (int i = 0; i < 9; i++) a[i] = i;\n"
+                              "#pragma acc parallel copy(there)\nthere = acc_on_device(acc_device_not_host);\nreturn a[8] != 8 || there + acc_get_num_devices(acc_device_not_host); }\n")
+        self.run_program(COMPILER, "where.c", "-o", "where")
+        self.run_program("./where", fails=True)
+        self.run_program("./where", OCL_ICD_VENDORS="/absent/")  # a machine without OpenCL
+        self.run_program("./program", OCL_ICD_VENDORS=self.folder.name + "/")
+
+    def test_stands_in_for_the_compiler_of_a_tree(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.write("Makefile", "CFLAGS = -O2 -DFACTOR=3\nprogram: one.o libtwo.a\n\t$(CC) $(CFLAGS) one.o -L. -ltwo -o $@\nlibtwo.a: two.o\n\t$(AR) rcs $@ $^\none.o two.o: shared.h\n")
+        self.run_program("make", "CC=" + COMPILER)
+        self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
+
+    def test_is_a_command_of_causeway_too(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "cc", "-O2", "-DFACTOR=3", "one.c", "two.c", "-o", "program")
+        self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
+
+    def test_takes_programs_that_name_all_their_data(self):
+        self.write("all.c", "int main(void) { int a[9], s = 0, by = 2;\n#pragma acc parallel loop default(none) copyout(a) firstprivate(by) reduction(+:s)\n"
+                            "for (int i = 0; i < 9; i++) { int t = by * i; a[i] = t; s += t; }\nreturn s != 72 || a[8] != 16; }\n")
+        self.run_program(COMPILER, "all.c", "-o", "all")
+        self.run_program("./all")
 
     def test_variables_choose_the_device_to_begin_with(self):
         self.write("chosen.c", """#include <openacc.h>

@@ -83,6 +83,18 @@ static void queues(void) {
     expect(all(1, 0, N, 8), "copies within a device");
 }
 
+/* Each construct goes to the device that it names, and nobody waits for it. */
+static void constructs(void) {
+    set(0, 1), set(1, 2);
+#pragma acc serial deviceid(1) present(a)
+    for (int i = 0; i < 9; i++) a[i] += 10;
+#pragma acc kernels deviceid(1) present(a)
+    for (int i = 9; i < N; i++) a[i] += 20;
+#pragma acc kernels loop deviceid(0) present(a)
+    for (int i = 0; i < N; i++) a[i] += 40;
+    expect(all(1, 0, 9, 12) && all(1, 9, N - 9, 22) && all(0, 0, N, 41), "deviceid on serial and kernels");
+}
+
 /* Many that nobody waits for. */
 static void loop(void) {
     set(0, 0), set(1, 0);
@@ -108,6 +120,7 @@ int main(void) {
     chain(devices);
     exchange();
     queues();
+    constructs();
     loop();
     for (int d = 0; d < devices; d++) {
 #pragma acc exit data delete (a)deviceid(d)

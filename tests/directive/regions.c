@@ -218,6 +218,72 @@ static void host_version(void) {
 #pragma acc parallel copy(a)
     a[2] = acc_on_device(acc_device_not_host);
     expect(a[2] == 1, "acc_on_device() on the device");
+    int there = 0;
+#pragma acc serial self(there == 0) copy(a)
+    a[0] = acc_on_device(acc_device_host) ? 20 : 0;
+#pragma acc kernels self(there) copyout(there)
+    there = acc_on_device(acc_device_not_host);
+    expect(a[0] == 20 && there == 1, "the host runs what `self` keeps from the device");
+}
+
+/* Directives whose `if` is false do nothing. */
+static void data_conditions(void) {
+    int x = 1;
+    for (int on = 0; on < 2; on++) {
+#pragma acc data copy(x) if (on)
+        expect(acc_is_present(&x, sizeof x) == on, "`if` of data");
+#pragma acc enter data copyin(x) if (on)
+        expect(acc_is_present(&x, sizeof x) == on, "`if` of enter data");
+    }
+    x = 2;
+#pragma acc update device(x) if (x == 1)
+#pragma acc update self(x)
+    expect(x == 1, "an update to the device whose `if` is false");
+    x = 3;
+#pragma acc update self(x) if (x == 1)
+    expect(x == 3, "an update to the host whose `if` is false");
+#pragma acc update device(x) if (x == 3)
+#pragma acc serial present(x)
+    x++;
+#pragma acc update host(x) if (x == 3)
+    expect(x == 4, "updates whose `if` is true, and `host` for `self`");
+#pragma acc exit data copyout(x) if (x != 4)
+    expect(acc_is_present(&x, sizeof x), "`if` of exit data that is false");
+#pragma acc exit data delete (x) if (x == 4)
+    expect(!acc_is_present(&x, sizeof x), "`if` of exit data that is true");
+}
+
+/* The names of OpenACC 1 and 2 for the clauses that look whether data are present. */
+static void older_names(void) {
+    int a[6] = {1, 1, 1, 1, 1, 1}, b[6] = {2, 2, 2, 2, 2, 2}, c[6] = {3, 3, 3, 3, 3, 3}, d[6] = {4, 4, 4, 4, 4, 4};
+    for (int again = 0; again < 2; again++) {
+#pragma acc parallel loop pcopy(a) pcopyin(b) pcopyout(c) pcreate(d)
+        for (int i = 0; i < 6; i++) {
+            d[i] = b[i];
+            c[i] = d[i] + a[i];
+            a[i] += b[i]++;
+        }
+        for (int i = 0; i < 6; i++)
+            expect(a[i] == 3 + 4 * again && b[i] == 2 && c[i] == 3 + 4 * again && d[i] == 4, "pcopy and its kind");
+#pragma acc parallel loop present_or_copy(a) present_or_copyin(b) present_or_copyout(c) present_or_create(d)
+        for (int i = 0; i < 6; i++) {
+            d[i] = b[i];
+            c[i] = d[i] + a[i];
+            a[i] += b[i]++;
+        }
+        for (int i = 0; i < 6; i++)
+            expect(a[i] == 5 + 4 * again && b[i] == 2 && c[i] == 5 + 4 * again && d[i] == 4,
+                   "present_or_copy and its kind");
+    }
+    a[0] = 50;
+#pragma acc data copy(a)
+    {
+        a[0] = 60; /* not the device's */
+#pragma acc serial pcopy(a) present_or_copyin(b)
+        a[0] += b[0];
+        expect(a[0] == 60, "what is present is not copied");
+    }
+    expect(a[0] == 52, "and comes back at its end");
 }
 
 static void implied(int n) {
@@ -803,6 +869,8 @@ int main(void) {
     chains();
     dependent_loops();
     host_version();
+    data_conditions();
+    older_names();
     implied(30);
     atomics();
     device_memory();
