@@ -123,5 +123,5 @@ static double s3d_error(const double* results, int n, int runs) {
     }
     return error;
 }
-const struct problem s3d_problem = {"s3d",     "FLOP",    1 << 21,         0,           whole, s3d_work,
-                                    s3d_count, s3d_error, &s3d_directives, &s3d_opencl, 0};
+const struct problem s3d_problem = {"s3d",     "FLOP",    1 << 21,         0,           whole,      s3d_work,
+                                    s3d_count, s3d_error, &s3d_directives, &s3d_opencl, &s3d_hybrid};

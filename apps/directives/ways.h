@@ -26,7 +26,7 @@ struct problem {
 extern const struct problem launch_problem, stream_problem, jacobi_problem, heat_problem, s3d_problem, matmul_problem;
 extern const struct way launch_directives, stream_directives, jacobi_directives, heat_directives, s3d_directives,
     matmul_directives;
-extern const struct way heat_hybrid, matmul_hybrid;
+extern const struct way heat_hybrid, matmul_hybrid, s3d_hybrid;
 extern const struct way launch_opencl, stream_opencl, jacobi_opencl, heat_opencl, s3d_opencl, matmul_opencl;
 
 /* `count` things over `devices`: the first of device `d`, whose last is the first of `d + 1`. */
