@@ -18,12 +18,13 @@ usage: benchmarks/oshmem/run.sh [OPTION]... calls|sustained|network|loopback
   --repeats N      runs of each kind, in turn (default: 3)
   --seconds N      of sustained (default: 60)
   --rates LIST     of network (default: 1gbit,10gbit)
+  --mib N          of each round between nodes (default: 32)
 TEXT
 }
 
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 root=$(cd "$here/../.." && pwd)
-build=$root/build/release pes=2,4,8 rounds= repeats=3 seconds=60 rates=1gbit,10gbit what=
+build=$root/build/release pes=2,4,8 rounds= repeats=3 seconds=60 rates=1gbit,10gbit mib=32 what=
 while [ $# -gt 0 ]; do
     case $1 in
     --build) build=$(realpath "$2"); shift 2 ;;
@@ -32,6 +33,7 @@ while [ $# -gt 0 ]; do
     --repeats) repeats=$2; shift 2 ;;
     --seconds) seconds=$2; shift 2 ;;
     --rates) rates=$2; shift 2 ;;
+    --mib) mib=$2; shift 2 ;;
     --help) usage; exit 0 ;;
     calls | sustained | network | loopback) what=$1; shift ;;
     *) usage >&2; exit 2 ;;
@@ -74,7 +76,7 @@ sustained)
 network | loopback)
     # Memory can be shared between network namespaces: a library pretends that it cannot.
     compile "$here/messages.c" -o "$work/messages"
-    printf '#!/bin/sh\nexec env LD_PRELOAD="%s" PROCESSES_PER_NODE=1 "%s" %s\n' "$build/lib/libpretend_nodes.so" "$work/messages" "${rounds:-7}" >"$work/program"
+    printf '#!/bin/sh\nexec env LD_PRELOAD="%s" PROCESSES_PER_NODE=1 "%s" %s %s\n' "$build/lib/libpretend_nodes.so" "$work/messages" "${rounds:-7}" "$mib" >"$work/program"
     chmod +x "$work/program"
     for ((i = 1; i <= repeats; i++)); do
         echo "== run $i, load $(load)"
