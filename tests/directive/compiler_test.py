@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """What causeway-cc refuses, reports and stands in for. Usage: compiler_test.py COMPILER"""
+import json
 import os
 import pathlib
 import re
@@ -552,6 +553,16 @@ int main(void) {
             self.write(name, text)
         self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "cc", "-O2", "-DFACTOR=3", "one.c", "two.c", "-o", "program")
         self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
+
+    def test_the_timeline_has_regions_by_file_and_line_for_each_device(self):
+        self.run_program(COMPILER, "-w", str(pathlib.Path(__file__).with_name("matmul.c")), "-o", "matmul")
+        self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "trace", "-o", "matmul.json", "--", "./matmul", ACC_DEVICE_REPEAT="2")
+        events = json.loads(pathlib.Path(self.path("matmul.json")).read_text(encoding="utf-8"))["traceEvents"]
+        devices = int(re.findall(r"on (\d+) devices", self.run_program("./matmul", ACC_DEVICE_REPEAT="2"))[0])
+        tracks = {each["tid"]: each["args"]["name"] for each in events if each["name"] == "thread_name"}
+        regions = [tracks[each["tid"]] for each in events if each["name"] == "acc_matmul_c_29" and each["ph"] == "X"]
+        self.assertEqual(len(set(regions)), devices, events)
+        self.assertEqual(len(regions), devices, events)
 
     def test_takes_programs_that_name_all_their_data(self):
         self.write("all.c", "int main(void) { int a[9], s = 0, by = 2;\n#pragma acc parallel loop default(none) copyout(a) firstprivate(by) reduction(+:s)\n"
