@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -26,7 +27,8 @@ std::atomic<unsigned> chosen_call{0};
 std::atomic<unsigned> failing_calls{1};
 std::atomic<bool> hit{false};
 std::atomic<unsigned> pretending{0}, pretending_platform{0};
-std::atomic<bool> deceived{false};
+std::mutex deceived_mutex;
+std::set<cl_device_id> deceived; // under deceived_mutex
 
 enum class hold { none, ready, wanted, there };
 std::atomic<bool> holds{false}; // for a quick look
@@ -130,12 +132,16 @@ pretended_discrete_devices::~pretended_discrete_devices() {
     if (m_of == platform::another) --pretending_platform;
 }
 
-bool pretended_discrete_devices::deceive(const void* caller) {
+bool pretended_discrete_devices::deceive(cl_device_id device, const void* caller) {
     if (pretending == 0 || !is_library(caller)) return false;
-    deceived = true;
+    const std::lock_guard lock(deceived_mutex);
+    deceived.insert(device);
     return true;
 }
-bool pretended_discrete_devices::has_deceived() { return deceived; }
+bool pretended_discrete_devices::has_deceived(cl_device_id device) {
+    const std::lock_guard lock(deceived_mutex);
+    return deceived.contains(device);
+}
 bool pretended_discrete_devices::deceive_about_platform(const void* caller) {
     return pretending_platform > 0 && is_library(caller);
 }

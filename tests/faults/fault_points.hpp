@@ -2,6 +2,8 @@
 // The functions of OpenCL, MPI and the C library that the library under test calls, each of which can be made to fail.
 #pragma once
 
+#include <CL/cl.h>
+
 #include <atomic>
 #include <string_view>
 #include <vector>
@@ -59,11 +61,11 @@ class pretended_discrete_devices {
     pretended_discrete_devices(const pretended_discrete_devices&) = delete;
     pretended_discrete_devices& operator=(const pretended_discrete_devices&) = delete;
     ~pretended_discrete_devices();
-    /// Whether the answer to `caller` must be changed.
-    [[nodiscard]] static bool deceive(const void* caller);
+    /// Whether the answer to `caller` about `device` must be changed.
+    [[nodiscard]] static bool deceive(cl_device_id device, const void* caller);
     [[nodiscard]] static bool deceive_about_platform(const void* caller);
-    /// Whether an answer was ever changed. The library asks each device once, so that one used before is what it is.
-    [[nodiscard]] static bool has_deceived();
+    /// Whether an answer was changed. The library asks each device once, so that one used before is what it is.
+    [[nodiscard]] static bool has_deceived(cl_device_id device);
 
   private:
     platform m_of;

@@ -317,7 +317,7 @@ bool is_served(const device_scene& scene, cl_device_id device) {
         << causeway_error_last_message();
     EXPECT_EQ(causeway_symmetric_finalize(), CL_SUCCESS);
     const char* const bridge = std::getenv("CAUSEWAY_BRIDGE");
-    return pretended_discrete_devices::has_deceived() || (bridge != nullptr && std::string(bridge) == "host");
+    return pretended_discrete_devices::has_deceived(device) || (bridge != nullptr && std::string(bridge) == "host");
 }
 
 /// A heap that PEs serve by messages, which the first one cannot begin while a `Trouble` lives there.

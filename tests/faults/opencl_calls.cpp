@@ -161,7 +161,7 @@ cl_int clGetDeviceInfo(cl_device_id device, cl_device_info name, size_t size, vo
     if (name == CL_DEVICE_PLATFORM) held_up_engine::platform_is_asked_for(__builtin_return_address(0));
     const auto code = real<&clGetDeviceInfo>(device_info)(device, name, size, value, size_ret);
     if (name == CL_DEVICE_HOST_UNIFIED_MEMORY && code == CL_SUCCESS && value != nullptr &&
-        pretended_discrete_devices::deceive(__builtin_return_address(0)))
+        pretended_discrete_devices::deceive(device, __builtin_return_address(0)))
         std::memset(value, 0, sizeof(cl_bool));
     return code;
 }
