@@ -143,6 +143,13 @@ bool _cl_context::has(const _cl_device_id& device) const {
     return std::any_of(devices.begin(), devices.end(), [&](const auto& one) { return one.get() == &device; });
 }
 
+_cl_device_id& _cl_context::device_of(_cl_device_id& device) const {
+    auto* found = &device;
+    while (!has(*found) && job.is_alone() && found->parent) found = found->parent.get();
+    require(has(*found), CL_INVALID_DEVICE);
+    return *found;
+}
+
 namespace causeway::platform::entry {
 
 namespace {

@@ -96,14 +96,11 @@ std::string with_argument_info(const std::string& options) {
 /// also after a failure. Of ranks whose drivers find each other's builds, one builds, and then the others.
 template <class Act> cl_int for_each_part(_cl_program& program, cl_uint count, const cl_device_id* list, Act act) {
     auto chosen = checked_devices(count, list);
-    const auto is_programs = [&](const _cl_device_id* device) {
-        return std::any_of(program.devices.begin(), program.devices.end(),
-                           [&](const auto& one) { return one.get() == device; });
-    };
     for (auto*& device : chosen) {
-        // What is built for a whole device is built for its parts, whose queues drivers may permit.
-        while (!is_programs(device) && program.context->job.is_alone() && device->parent) device = device->parent.get();
-        require(is_programs(device), CL_INVALID_DEVICE);
+        device = &program.context->device_of(*device);
+        require(std::any_of(program.devices.begin(), program.devices.end(),
+                            [&](const auto& one) { return one.get() == device; }),
+                CL_INVALID_DEVICE);
     }
     cl_int first_failure = CL_SUCCESS;
     const auto act_on = [&](driver_context& at, const std::vector<_cl_device_id*>& here) {

@@ -45,15 +45,11 @@ bool is_hint(cl_queue_properties name, cl_queue_properties value) {
 ref<_cl_command_queue> create(cl_context context, cl_device_id device, cl_command_queue_properties properties) {
     auto& of = checked(context, CL_INVALID_CONTEXT);
     auto& on = checked(device, CL_INVALID_DEVICE);
-    // A part of a device of the context is none of its devices; whether a queue may be its is up to the driver (PoCL:
-    // yes).
-    const auto* of_context = &on;
-    while (!of.has(*of_context) && of.job.is_alone() && of_context->parent) of_context = of_context->parent.get();
-    require(of.has(*of_context), CL_INVALID_DEVICE);
+    auto& at = of.driver_context_of(of.device_of(on));
     constexpr cl_command_queue_properties known = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE | CL_QUEUE_PROFILING_ENABLE;
     require((properties & ~known) == 0, CL_INVALID_VALUE);
-    return ref<_cl_command_queue>::adopt(new _cl_command_queue(_cl_command_queue::owner::program, of, on,
-                                                               of.driver_context_of(*of_context), properties));
+    return ref<_cl_command_queue>::adopt(
+        new _cl_command_queue(_cl_command_queue::owner::program, of, on, at, properties));
 }
 
 } // namespace
