@@ -12,11 +12,9 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-native=$("$clang" -march=native -dM -E -x c /dev/null)
-has() { grep -q "__$1__" <<<"$native"; }
-has AVX2 || { echo "skipped: this processor has no AVX2"; exit 77; }
+. "$here/processor.sh"
 targets=("-march=haswell" "-march=haswell -mtune=znver3")
-if has AVX512F && has AVX512BW && has AVX512VL && has AVX512DQ; then
+if has_avx512; then
     targets+=("-march=skylake-avx512 -mprefer-vector-width=512")
 fi
 for target in "${targets[@]}"; do
