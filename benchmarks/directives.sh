@@ -55,16 +55,16 @@ program=$scratch/directives
 plain=("$sources"/main.c "$sources"/problems.c "$sources"/*_opencl.c)
 if [ -n "$translated" ]; then
     gcc -fopenmp -O3 -w -D_GNU_SOURCE -I"$sources" "$translated"/*.c "${plain[@]}" -o "$program" \
-        -L"$build/lib" -Wl,-rpath,"$PWD/$build/lib" -lcauseway_acc -lOpenCL -lm
+        -L"$build/lib" -Wl,-rpath,"$PWD/$build/lib" -Iinclude -lcauseway_acc -lcauseway -lOpenCL -lm
 else
-    "$build/bin/causeway-cc" -fopenmp -O3 -w "$sources"/*.c -o "$program" -lOpenCL -lm
+    "$build/bin/causeway-cc" -fopenmp -O3 -w -Iinclude "$sources"/*.c -o "$program" -L"$build/lib" -Wl,-rpath,"$PWD/$build/lib" -lcauseway -lOpenCL -lm
 fi
 
 lines() { sed 's|/\*.*\*/||; s|^[ \t]*/\*.*||' "$1" | grep -vcE '^[[:space:]]*($|#include|\*)'; }
 
 {
     echo "# lines of code: with directives, in OpenCL by hand"
-    for problem in launch stream jacobi heat s3d matmul; do
+    for problem in launch stream jacobi heat s3d matmul peer; do
         printf '%-7s %4d %4d\n' "$problem" "$(lines "$sources/${problem}_directives.c")" "$(lines "$sources/${problem}_opencl.c")"
     done
     for count in ${devices//,/ }; do

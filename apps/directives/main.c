@@ -8,8 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-static const struct problem* const problems[] = {&launch_problem, &stream_problem, &jacobi_problem,
-                                                 &heat_problem,   &s3d_problem,    &matmul_problem};
+static const struct problem* const problems[] = {&launch_problem, &stream_problem, &jacobi_problem, &heat_problem,
+                                                 &s3d_problem,    &matmul_problem, &peer_problem};
 enum { problem_count = sizeof problems / sizeof *problems, most_parts = 5 };
 
 static double seconds(void) {
@@ -75,7 +75,7 @@ static int solve(const struct problem* problem, int devices, int n, int repeats)
 
 int main(int argc, char** argv) {
     if (argc < 2) {
-        fprintf(stderr, "usage: %s launch|stream|jacobi|heat|s3d|matmul|all [DEVICES [N [REPEATS]]]\n", argv[0]);
+        fprintf(stderr, "usage: %s launch|stream|jacobi|heat|s3d|matmul|peer|all [DEVICES [N [REPEATS]]]\n", argv[0]);
         return 2;
     }
     const int devices = argc > 2 ? atoi(argv[2]) : 1, n = argc > 3 ? atoi(argv[3]) : 0;
@@ -86,6 +86,7 @@ int main(int argc, char** argv) {
         if (strcmp(argv[1], "all") && strcmp(argv[1], problem->name)) continue;
         found = 1;
         if (problem->most_devices && devices > problem->most_devices) continue;
+        if (devices < problem->least_devices) continue;
         wrong += solve(problem, devices, n > 0 ? n : problem->n, repeats > 0 ? repeats : 1);
     }
     if (!found) fprintf(stderr, "%s: no problem '%s'\n", argv[0], argv[1]);

@@ -3,6 +3,7 @@
 #include "grid.h"
 #include "launch.h"
 #include "matmul.h"
+#include "peer.h"
 #include "s3d.h"
 #include "stream.h"
 #include "ways.h"
@@ -125,3 +126,15 @@ static double s3d_error(const double* results, int n, int runs) {
 }
 const struct problem s3d_problem = {"s3d",     "FLOP",    1 << 21,         0,           whole,      s3d_work,
                                     s3d_count, s3d_error, &s3d_directives, &s3d_opencl, &s3d_hybrid};
+
+/* Copies between two devices: the engine's own command is the limit. */
+static double peer_work(int n, int part) { return 1e-9 * sizeof(double) * peer_size(n, part); }
+static long peer_count(int n) { return peer_size(n, 3); }
+static double peer_error(const double* results, int n, int runs) {
+    double error = 0;
+    for (int i = 0; i < peer_size(n, 3); i++) error = greatest(error, fabs(results[i] - peer_value(i)));
+    return error;
+}
+static const char* const peer_parts[] = {"1/1024", "1/64", "1/8", "all", 0};
+const struct problem peer_problem = {
+    "peer", "GB", 1 << 25, 2, peer_parts, peer_work, peer_count, peer_error, &peer_directives, &peer_opencl, 0, 2};

@@ -21,13 +21,16 @@ struct problem {
     long (*result_count)(int n);
     double (*error)(const double* results, int n, int runs); /* the greatest one, of values around 1 */
     const struct way *directives, *opencl, *hybrid; /* of OpenMP and OpenACC; 0: there is none */
+    int least_devices;
 };
 
-extern const struct problem launch_problem, stream_problem, jacobi_problem, heat_problem, s3d_problem, matmul_problem;
+extern const struct problem launch_problem, stream_problem, jacobi_problem, heat_problem, s3d_problem, matmul_problem,
+    peer_problem;
 extern const struct way launch_directives, stream_directives, jacobi_directives, heat_directives, s3d_directives,
-    matmul_directives;
+    matmul_directives, peer_directives;
 extern const struct way heat_hybrid, matmul_hybrid, s3d_hybrid;
-extern const struct way launch_opencl, stream_opencl, jacobi_opencl, heat_opencl, s3d_opencl, matmul_opencl;
+extern const struct way launch_opencl, stream_opencl, jacobi_opencl, heat_opencl, s3d_opencl, matmul_opencl,
+    peer_opencl;
 
 /* `count` things over `devices`: the first of device `d`, whose last is the first of `d + 1`. */
 static inline int first_of(int d, int devices, int count) { return (int)((long)count * d / devices); }
