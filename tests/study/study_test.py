@@ -404,7 +404,7 @@ def test_paper(given):
     timed = [row for row in told["rows"] if row["figure"] not in counted | shares]
     assert all(row["seconds"] > 0 for row in timed), [row for row in timed if row["seconds"] <= 0]
     if platform.machine() == "x86_64":
-        assert figures >= {"9", "9 kernel", "10", "12", "15", "15 share"}, figures
+        assert figures >= counted, figures
         steps = {(row["figure"], row["series"], row["x"]): row["value"] for row in told["rows"] if row["figure"] in counted}
         whole, kernel = steps[("9", "Square 2000", "1")], steps[("9 kernel", "Square 2000", "1")]
         assert 2000 / 16 <= kernel < whole, (kernel, whole)
