@@ -170,7 +170,8 @@ def test_replay(given):
         assert len(variants_of(launch, "coalesced")) == 14
     assert process["findings"] == sorted(process["findings"], key=lambda each: -each["gain"])
     for finding in process["findings"]:
-        assert finding["sentence"] and finding["figure"] and finding["sure"] in ("sure", "likely", "not sure")
+        assert finding["sentence"] and finding["figure"] and finding["change"] and finding["sure"] in ("sure", "likely", "not sure")
+        assert 0 <= finding["gain"] <= process["wall"] and abs(finding["share"] - finding["gain"] / process["wall"]) < 1e-6
     assert "in other ways" in done.stdout and done.stdout.count("done") == 1  # it ran twice
 
 

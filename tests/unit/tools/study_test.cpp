@@ -210,6 +210,24 @@ TEST(study_findings, tell_the_first_map_of_all_launches) {
     EXPECT_TRUE(with(slower).empty());
 }
 
+TEST(study_findings, say_what_to_change_where_a_launch_was_not_done_again) {
+    const nlohmann::json process{{"wall", 1},
+                                 {"kernels", nlohmann::json::array()},
+                                 {"compilation", 0},
+                                 {"categories", nlohmann::json::array()},
+                                 {"waiting", 0},
+                                 {"busy", 0},
+                                 {"copies", nlohmann::json::array()},
+                                 {"copy_seconds", 0},
+                                 {"devices", nlohmann::json::array()}};
+    const auto change_after = [&](const nlohmann::json& error) {
+        const auto found = findings_of(process, {{{"kernel", "square"}, {"error", error}}}, {});
+        return found.empty() ? "" : found[0].at("change").get<std::string>();
+    };
+    EXPECT_THAT(change_after({{"fault", "11"}}), testing::HasSubstr("mend that first"));
+    EXPECT_THAT(change_after({{"code", -5}}), testing::HasSubstr("Nothing in the source"));
+}
+
 TEST(study_verdicts, tell_a_million_elements_by_the_name) {
     for (const auto* const each :
          {"Square 1000000", "Square 10000000", "Vectoraddition 1100000", "Blackscholes 1638400"})

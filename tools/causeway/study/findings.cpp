@@ -133,7 +133,8 @@ class finder {
                 add("A launch of " + name_of(launch) + " could not be done again.", launch.at("error").dump(),
                     launch.at("error").contains("fault")
                         ? "The kernel itself touches memory outside of its buffers: mend that first."
-                        : "",
+                        : "Nothing in the source: the program's own launch ended well, but without its like no variant "
+                          "can be timed.",
                     0, "sure");
                 continue;
             }
