@@ -491,6 +491,7 @@ class analyser {
             made.record = record_for(variable, "COPY");
         } else if (m_region.kernels && m_assigned.contains(variable) && !is_loop_variable(variable)) {
             made.how = role::shared;
+            if (m_default == "none") not_given(variable);
             made.record = record_for(variable, "COPY");
         } else if (m_default == "none" && m_region.kernels) {
             not_given(variable);

@@ -48,6 +48,7 @@ REFUSED = [
     ("#pragma acc parallel copy(x) copyin(x)\n{}", 1, "'x' is in two clauses"),
     ("#pragma acc parallel default(all)\n{}", 1, "'default' takes 'none' or 'present'"),
     ("#pragma acc parallel loop default(none)\nfor (int i = 0; i < 4; i++) a[i] = 0;", 1, "'a' is in no data clause"),
+    ("#pragma acc kernels default(none)\nx = 1;", 1, "'x' is in no data clause"),
     ("#pragma acc parallel reduction(x)\n{}", 1, "expected an operator and ':'"),
     ("#pragma acc parallel reduction(/:n)\n{}", 1, "OpenACC has no reduction '/'"),
     ("#pragma acc parallel reduction(+:a)\n{}", 1, "a reduction of 'a'"),
@@ -565,10 +566,11 @@ int main(void) {
         self.assertEqual(len(regions), devices, events)
 
     def test_takes_programs_that_name_all_their_data(self):
-        self.write("all.c", "int main(void) { int a[9], s = 0, by = 2;\n#pragma acc parallel loop default(none) copyout(a) firstprivate(by) reduction(+:s)\n"
-                            "for (int i = 0; i < 9; i++) { int t = by * i; a[i] = t; s += t; }\nreturn s != 72 || a[8] != 16; }\n")
-        self.run_program(COMPILER, "all.c", "-o", "all")
-        self.run_program("./all")
+        for scalar in ("firstprivate(by) ", ""):
+            self.write("all.c", f"int main(void) {{ int a[9], s = 0, by = 2;\n#pragma acc parallel loop default(none) copyout(a) {scalar}reduction(+:s)\n"
+                                "for (int i = 0; i < 9; i++) { int t = by * i; a[i] = t; s += t; }\nreturn s != 72 || a[8] != 16; }\n")
+            self.run_program(COMPILER, "all.c", "-o", "all")
+            self.run_program("./all")
 
     def test_variables_choose_the_device_to_begin_with(self):
         self.write("chosen.c", """#include <openacc.h>
