@@ -72,9 +72,9 @@ static inline void* causeway_cluster_function_of_queue(cl_command_queue queue, c
     return causeway_cluster_function(device, name);
 }
 
-/* From now on `device` always has the latest contents of `buffer`. A rank then skips commands of other ranks' devices
- * that have no wait list and use only buffers attached to such devices. Commands for devices other than `device` stay
- * correct: they move the contents there and back. Fails with CL_INVALID_MEM_OBJECT or CL_INVALID_DEVICE; with
+/* From now on `device` always has the latest contents of `buffer`. A rank then skips a command of another rank's
+ * device if it has no wait list and all its buffers are attached to other ranks' devices. Commands for devices other
+ * than `device` stay correct: they move the contents there and back. CL_INVALID_MEM_OBJECT, CL_INVALID_DEVICE;
  * CL_INVALID_OPERATION on another platform. */
 static inline cl_int clAttachBufferToDevice(cl_mem buffer, cl_device_id device) {
     const clAttachBufferToDevice_fn call = (clAttachBufferToDevice_fn)causeway_cluster_function(

@@ -55,7 +55,7 @@ CAUSEWAY_API cl_int clEnqueueRecvBufferRect(cl_command_queue queue, cl_mem buffe
 
 /*
  * An event of `context` that completes when `*request` does (point-to-point, persistent, or non-blocking collective).
- * Takes the request over: it becomes MPI_REQUEST_NULL, which itself gives a complete event. A persistent request stays
+ * Takes the request over and sets it to MPI_REQUEST_NULL. A null request gives a complete event. A persistent one stays
  * the caller's: it must not be used until the event completes, and is inactive then. The library recognises a
  * persistent point-to-point request if it was made in a source file that includes this header. With MPI 4 it also
  * recognises other kinds, if they were started in such a file. Errors: CL_INVALID_CONTEXT, CL_INVALID_VALUE (null
@@ -70,7 +70,7 @@ CAUSEWAY_API cl_event clCreateEventFromMPIRequest(cl_context context, MPI_Reques
 CAUSEWAY_API cl_int clAttachCommunicator(MPI_Comm comm);
 
 /*
- * The datatype of host code whose peer is a command above. `buf` is host memory, the count is in bytes. Valid in
+ * The datatype by which host code exchanges messages with the commands above. `buf` is host memory, `count` bytes. For
  * MPI_Send, MPI_Isend, MPI_Recv, MPI_Irecv and MPI_Sendrecv of source files that include this header. Every function of
  * the MPI_Wait and MPI_Test families completes their requests. Needs MPI_THREAD_MULTIPLE. Such a request is a
  * generalised one and belongs to no communicator: its failure goes to the error handler of MPI_COMM_WORLD.
@@ -141,7 +141,7 @@ CAUSEWAY_API int causeway_mpi_comm_disconnect(MPI_Comm* comm);
 #define MPI_Startall(...) causeway_mpi_startall(__VA_ARGS__)
 #endif
 #define MPI_Request_free(...) causeway_mpi_request_free(__VA_ARGS__)
-/* An attribute's callback comes too late: MPICH has its locks off then, and never frees a communicator in use. */
+/* Callbacks of MPI's attributes run too late: MPICH has turned its locks off, or keeps a communicator in use. */
 #define MPI_Finalize() causeway_mpi_finalize()
 #define MPI_Comm_free(...) causeway_mpi_comm_free(__VA_ARGS__)
 #define MPI_Comm_disconnect(...) causeway_mpi_comm_disconnect(__VA_ARGS__)

@@ -50,7 +50,7 @@ class node_devices {
         for (std::size_t each = 0; code == CL_SUCCESS && each < m_parts.size(); ++each) {
 #ifdef __GNUC__
 #pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // since OpenCL 2.0, and the only one that 1.2 has
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations" // deprecated by OpenCL 2.0, but 1.2 has no other
 #endif
             const auto queue = clCreateCommandQueue(m_context, m_parts[each], 0, &code);
 #ifdef __GNUC__
@@ -133,7 +133,7 @@ class node_devices {
 
     std::vector<cl_device_id> m_parts;
     node_function m_node_of;
-    std::unique_ptr<std::atomic<std::uint64_t>[]> m_chosen; ///< of each node: how often
+    std::unique_ptr<std::atomic<std::uint64_t>[]> m_chosen; ///< by node: how often queue_near() chose it
     cl_context m_context = nullptr;
     std::vector<cl_command_queue> m_queues;
 };

@@ -2,8 +2,8 @@
 /* Short loops and 4 x 4 matrices in full vectors, for compilers without the plug-in: GCC, Clang, and OpenCL C.
  *
  * Nothing is linked: a program includes this header, and names no library of ours. Results are those of the plain
- * loops, rounded alike, as far as the compiler was asked for the same arithmetic. Without AVX-512, GCC warns that
- * vectors of 64 bytes are passed in another way (-Wno-psabi): the functions are always inlined, so nothing is passed.
+ * loops, rounded alike, if the compiler's options for arithmetic are the same. Without AVX-512, GCC warns that vectors
+ * of 64 bytes are passed in another way (-Wno-psabi): the functions are always inlined, so nothing is passed.
  */
 #ifndef CAUSEWAY_SIMD_H
 #define CAUSEWAY_SIMD_H

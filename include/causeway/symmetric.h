@@ -119,7 +119,7 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 /*
  * Gives the heap back at once, because this PE's program has failed. Not collective, and waits for nobody. The waits
  * and collective calls of the other PEs then fail with CL_TRANSFER_PEER_FAILED. So does their
- * causeway_symmetric_finalize, unless this PE came to its own before. All PEs may call causeway_symmetric_init again.
+ * causeway_symmetric_finalize, unless this PE called its own before. All PEs may call causeway_symmetric_init again.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_give_up(void);
 

@@ -139,12 +139,12 @@ CAUSEWAY_TASKS_EXPORT void causeway_task_group_init(causeway_task_group* group, 
 /* Returns when all tasks of the group are over. Meanwhile the thread runs tasks that the group needs: its own, and
  * those of groups that these wait for or have on their stacks. If only other tasks are ready, it sleeps, and another
  * thread of the pool works instead. So tasks may wait for any other group, in whatever order they are run. One thread
- * at a time waits for a group. A task may wait for groups of another pool if the tasks there do not wait for its own
- * pool: a thread that sleeps there keeps its worker slot here. CAUSEWAY_TASKS_FAILED if one threw,
+ * at a time waits for a group. A task may wait for a group of another pool if no task of that pool waits for this
+ * one: while its thread sleeps there, it keeps its worker slot in this pool. CAUSEWAY_TASKS_FAILED if one threw,
  * CAUSEWAY_TASKS_CANCELLED if the group was cancelled. The group may be used again. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_group_wait(causeway_task_group* group);
 
-/* Cancels the group: its tasks that have not started will not run. Groups that its tasks have made go on: cancel these
+/* Cancels the group: its tasks that have not started will not run. Groups created by its tasks go on: cancel these
  * too, or let their tasks ask causeway_task_group_is_cancelled() of this one. */
 CAUSEWAY_TASKS_EXPORT void causeway_task_group_cancel(causeway_task_group* group);
 /* For tasks that run long: not 0 if the group is cancelled. */
@@ -175,8 +175,8 @@ typedef void (*causeway_task_function)(void* payload);
 /* The task runs when all earlier tasks of the group that conflict with it are over: regions overlap and one of the two
  * writes. `regions` may be null if `count` is 0, and is copied. The task may run within this call, as may others if
  * very many are pending. So hold no lock that these tasks take, and do not let them wait for what the caller does
- * later. CAUSEWAY_TASK_HELD and causeway_task_let_go() run no task within the calls, but then nothing bounds the memory
- * of pending tasks. */
+ * later. A call with CAUSEWAY_TASK_HELD runs no task, nor does causeway_task_let_go(); but then nothing bounds the
+ * memory of pending tasks. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_spawn(causeway_task_group* group, causeway_task_function function,
                                               void* argument, const causeway_region* regions, size_t count);
 

@@ -48,7 +48,7 @@ CAUSEWAY_TASKS_EXPORT int causeway_task_record_begin(causeway_task_pool* pool);
  * CAUSEWAY_TASKS_FAILED if the file cannot be written. */
 CAUSEWAY_TASKS_EXPORT int causeway_task_record_end(causeway_task_pool* pool, const char* path);
 
-/* Writes the measured times of a recorded run as trace events, as causeway_simulation.timeline has modelled ones. */
+/* Writes the measured times of a recorded run as trace events. (causeway_simulation.timeline has modelled times.) */
 CAUSEWAY_TASKS_EXPORT int causeway_task_record_timeline(const char* record_path, const char* timeline_path);
 
 #ifdef __cplusplus

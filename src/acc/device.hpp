@@ -26,7 +26,7 @@ struct buffer_location {
 /// An event that a queue's next command waits for, and that is not the queue's own. Owns a reference to it.
 struct outside_event {
     cl_event event;
-    /// Null unless `event` is another device's: a queue of this device whose next marker completes after `event`.
+    /// If `event` is another device's: a queue of this device whose next marker completes after `event`. Else null.
     cl_command_queue event_queue = nullptr;
     /// The range that a copy between devices reads or writes on this device. Without a buffer, the event stands for all
     /// commands before it.
@@ -83,11 +83,11 @@ struct queue {
     bool idle = true; // nothing was enqueued since it was last known to be empty
     bool flushed = true; // the driver has all that was enqueued
     bool shared = false; // the program may enqueue what the run time does not see
-    bool marked = false; // is_over() has asked for the end of what the program enqueued
+    bool marked = false; // is_over() has enqueued a marker behind what the program enqueued
     cl_event last = nullptr; // the last command
     std::vector<outside_event> after; // the next command waits for these
     std::vector<std::pair<cl_mem, std::size_t>> scratches;
-    std::vector<cl_mem> small; // buffers of former mappings, for this queue's next one: drivers are slow to make one
+    std::vector<cl_mem> small; // buffers of former mappings, kept for the next mapping: drivers make buffers slowly
     std::vector<cl_event> copies; // between devices; the next wait reports their failures
     pending_reads reads; // of its commands since the queue was last empty
     bool waited_for = false; // the directive is synchronous: it keeps the device's lock until it calls finish()
@@ -246,7 +246,7 @@ class device {
 /// All devices of all platforms, GPUs first; each as often as ACC_DEVICE_REPEAT says, for tests.
 const std::vector<std::unique_ptr<device>>& devices();
 
-/// Makes later allocations such that other devices reach them.
+/// From now on allocates memory that other devices can reach.
 void expect_peers();
 
 /// The calling thread's device; nullptr if that is the host.

@@ -88,7 +88,7 @@ struct cluster_calls {
     /// Replaces each word by the bitwise OR of that word on all ranks.
     void (*combine)(std::uint64_t* words, std::size_t count) = nullptr;
 
-    /// Messages between two ranks with one tag match in the order of the calls. The bytes stay until `over` is called.
+    /// Messages between two ranks with one tag match in the order of calls. The bytes must stay until `over` is called.
     void (*send)(int to, int tag, const void* bytes, std::size_t size, message_over over, void* data) = nullptr;
     void (*receive)(int from, int tag, void* bytes, std::size_t size, message_over over, void* data) = nullptr;
 

@@ -17,7 +17,7 @@ namespace causeway::bridge {
 /// cuDeviceGetUuid().
 using device_uuid = std::array<std::uint8_t, 16>;
 
-/// A piece of device memory that every interface reaches. Freed with this object, when nobody may be using it.
+/// A piece of device memory that every interface reaches. Freed with this object; nobody may be using it then.
 class window {
   public:
     virtual ~window() = default;

@@ -47,7 +47,7 @@ class peer_liveness {
     descriptor m_listener, m_first_listener; // the second has the name that can be guessed
     std::map<int, socket_key> m_keys; // of ranks that were met
     std::map<int, descriptor> m_connections; // by rank
-    std::vector<descriptor> m_taken; // of who watches this rank
+    std::vector<descriptor> m_taken; // connections of the ranks that watch this one
     std::set<int> m_gone;
 };
 

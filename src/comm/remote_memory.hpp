@@ -27,7 +27,7 @@ struct remote_location {
     std::uint64_t offset = 0;
 };
 
-/// All processes of a group make one, collectively, with MPI at its highest level of threads. Any thread may call. One
+/// All processes of a group make one, collectively. MPI must allow MPI_THREAD_MULTIPLE. Any thread may call. One
 /// thread's requests to one rank are carried out there in order. The target's program need not call anything.
 class remote_memory {
   public:
@@ -88,7 +88,7 @@ class remote_memory {
     trouble m_fails;
     std::vector<progress> m_sent; // by rank
     distant_watch m_watch;
-    std::mutex m_guard; // of m_started, held while they complete: a thread that finds none has none of its own
+    std::mutex m_guard; // guards m_started, and is held until its transfers are over: if empty, none is open
     std::vector<std::unique_ptr<transfer>> m_started;
     std::atomic_flag m_is_looking = ATOMIC_FLAG_INIT;
     std::atomic<unsigned> m_tags{0};

@@ -27,8 +27,8 @@ class shared_segment {
   public:
     /// Makes a segment with all its pages. Throws transfer_error.
     [[nodiscard]] static std::unique_ptr<shared_segment> create(std::size_t bytes);
-    /// Makes a segment without pages. commit() adds them, or else the first touch; a node without free memory ends a
-    /// process at that touch. Throws transfer_error if the node never has so much memory.
+    /// Makes a segment without pages. commit() adds them, else the first touch does, which ends the process if the node
+    /// has no free memory. Throws transfer_error if the node never has so much memory.
     [[nodiscard]] static std::unique_ptr<shared_segment> reserve(std::size_t bytes);
     /// Makes pages of the segment that this process has made. Throws transfer_error.
     void commit(std::size_t offset, std::size_t bytes);

@@ -27,7 +27,7 @@ inline constexpr std::size_t call_offset = 3 * sizeof(std::uint64_t), longest_ca
 /// waits_word is 0 if the PE does not wait. Else it has the number of the wait above this bit, and below it the number
 /// of times that the wait has looked at the other PEs.
 inline constexpr unsigned wait_number_shift = 32;
-/// Without MPI nobody tells the other PEs to end: ends_all_word has this bit and their exit status, else 0.
+/// Without MPI, a PE that ends all PEs sets ends_all_word to this bit and the exit status; it is 0 before that.
 inline constexpr std::uint64_t ends_all = std::uint64_t{1} << 32;
 /// The lines of a slot: its note, its loans, the number offered for a new slot, a token for each round of a barrier.
 inline constexpr std::size_t note_line = 0, first_loan_line = 1, offer_line = 3, first_round_line = 4;

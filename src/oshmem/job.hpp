@@ -50,7 +50,7 @@ struct team_slot {
     std::array<std::vector<std::unique_ptr<comm::shared_segment>>, loans> borrowed{}; // by PE
 };
 
-/// When a put or get returns: once the program may use its own memory again, or before, as quiet() waits for that.
+/// When a put or get returns: once the program may use its own memory again, or at once; then quiet() waits for that.
 enum class returns { when_local_memory_is_free, at_once };
 
 /// Ends the job with a message on standard error, as OpenSHMEM's calls have no other way to refuse.

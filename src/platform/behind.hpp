@@ -9,7 +9,7 @@
 namespace causeway::platform {
 
 /// Puts a command that is being enqueued, and later ones of its queue, behind the reads and user events before it;
-/// returns those that may not be over. Only in a cluster. Hold the context's `order` mutex.
+/// returns those perhaps not over yet. Only in a cluster. Hold the context's `order` mutex.
 [[nodiscard]] std::vector<ref<_cl_event>> go_behind(const new_command& command);
 /// Puts later commands of the queue behind `read`, which ends only after all that go_behind() put before it.
 void put_behind(_cl_command_queue& queue, const ref<_cl_event>& read);

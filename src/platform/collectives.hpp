@@ -9,7 +9,7 @@
 
 namespace causeway::platform {
 
-/// A part of a buffer that a collective sends somewhere, or a sum on the way.
+/// A part of a buffer that a collective copies, or the sum of several such parts.
 struct collective_part {
     ref<_cl_mem> memory;
     size_t offset = 0;
@@ -34,7 +34,7 @@ class collective {
     /// first op second, on the second's device.
     [[nodiscard]] collective_part combine(const collective_part& first, const collective_part& second,
                                           const reduction& how) const;
-    /// All of them, in pairs.
+    /// Combines all parts, in pairs.
     [[nodiscard]] collective_part combine_all(std::vector<collective_part> parts, const reduction& how) const;
     /// The command that the program sees: `part` goes to `target`.
     [[nodiscard]] ref<_cl_event> deliver(const collective_part& part, _cl_command_queue& queue, _cl_mem& target,

@@ -29,7 +29,7 @@ struct _cl_context final : causeway::platform::object {
     /// Throws CL_INVALID_DEVICE for a device of another context.
     [[nodiscard]] causeway::platform::driver_context& driver_context_of(const _cl_device_id& device);
     [[nodiscard]] bool has(const _cl_device_id& device) const;
-    /// The context's device that `device` is; in a process alone also the one that it is a part of, because drivers may
+    /// The context's device that `device` is; without a cluster also the one that it is a part of, because drivers may
     /// permit that (PoCL does). Throws CL_INVALID_DEVICE if there is none.
     [[nodiscard]] _cl_device_id& device_of(_cl_device_id& device) const;
     /// Whether the platform moves contents of memory objects between driver contexts. True in a cluster even with one

@@ -12,7 +12,7 @@
 
 namespace causeway::platform {
 
-/// A rank's turn to compile. Other ranks of its node that launch the same wait in that call, then find the result in
+/// A rank's turn to compile. Other ranks of its node with the same launch block in that call, and find the result in
 /// the cache. A launch that must wait (for a user event, say) gives the turn back.
 class first_launch {
   public:

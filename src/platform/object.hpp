@@ -37,7 +37,7 @@ class object {
     }
     [[nodiscard]] cl_uint references() const { return m_references.load(std::memory_order_relaxed); }
 
-    /// Adds one of the program's references. True if it is the first: the caller must leave the program a hold.
+    /// Adds one of the program's references. True if it is the first: the caller then leaves its hold to the program.
     [[nodiscard]] bool retain() { return m_references.fetch_add(1, std::memory_order_acq_rel) == 0; }
     enum class released { nothing, one, last };
     /// Drops one of the program's references, if there is any. After `last` the caller drops the program's hold.

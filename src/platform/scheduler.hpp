@@ -145,8 +145,8 @@ class scheduler {
                              // nothing else is done under it
     std::condition_variable m_bell;
     bool m_rung = false;
-    std::vector<cl_event> m_called_back, m_left_call; // references whose driver callbacks have returned: since the last
-                                                      // round, before it; those may be released
+    std::vector<cl_event> m_called_back, m_left_call; // events whose driver has called back: since the last round;
+                                                      // and before it, which may be released
 
     std::mutex m_changed_mutex; // for m_changed (an event was issued or is over, or a queue ran empty), m_stopping,
                                 // m_running

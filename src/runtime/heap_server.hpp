@@ -105,7 +105,7 @@ class heap_server final : private comm::operation,
     /// Whether all PEs have left, and nothing more is heard: the communicator can be freed.
     [[nodiscard]] bool is_over() const { return m_has_left && all_have_left() && !m_listening; }
     /// Leaves, and hears nothing more. A message that comes later stays in the communicator, which must then not be
-    /// freed: MPI may give it to the next one.
+    /// freed: MPI may deliver it in a later one.
     void stop();
 
     /// Any thread. The tag for the message with the bytes of one request. Puts have even tags, gets odd ones: both PEs
@@ -157,7 +157,7 @@ class heap_server final : private comm::operation,
 
   private:
     static constexpr int control_tag = 1;
-    /// The messenger takes any int as a tag, so a tag returns only long after its request is over.
+    /// The messenger takes any int as a tag, so a tag is reused only long after its request is over.
     static constexpr std::uint32_t most_tags = 1u << 29;
 
     struct outgoing;
@@ -231,8 +231,8 @@ class heap_server final : private comm::operation,
     refusals m_unheard;
     bool m_has_left = false, m_is_ending = false;
     bool m_is_deaf = false; // MPI has refused to listen, and is asked again at each look
-    bool m_is_refused = false; // the last time
-    int m_left = 0; // other PEs that have said so
+    bool m_is_refused = false; // at the last such look
+    int m_left = 0; // other PEs that have said that they leave
     alignas(8) std::array<std::byte, sizeof(heap_message)> m_incoming{};
     std::atomic<std::uint32_t> m_next_tag{0};
     std::uint64_t m_next_number = 1;

@@ -36,7 +36,7 @@ struct buffer_end {
 } // namespace causeway::core
 
 /// copy_beside_queues() of libcauseway, for the run time of directives. CL_INVALID_OPERATION where the queues are of a
-/// cluster's platform, whose ranks follow nothing but queues.
+/// cluster's platform: its ranks see commands in queues only.
 extern "C" cl_int causeway_copy_beside_queues(const causeway::core::buffer_end* from,
                                               const causeway::core::buffer_end* to, std::size_t bytes, cl_uint count,
                                               const cl_event* list, cl_event* event, cl_event* source_event);

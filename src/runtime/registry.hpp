@@ -28,7 +28,7 @@ struct transfer_record {
     std::shared_ptr<end_callbacks> callbacks;
 };
 
-/// Holds a reference to each event until it is the last one, so that no other event gets the handle. Any thread.
+/// Holds a reference to each event until nobody else does, so that no other event gets the handle. Any thread.
 class event_registry final : public transfer::progress_source {
   public:
     void add(cl::event event, transfer_record record);

@@ -117,7 +117,7 @@ class symmetric_heap {
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
     /// From now on this PE answers the others.
     void serve(endpoints::buffer_location location, std::byte* host_memory);
-    /// Whether a put of so many bytes to there needs no message.
+    /// Whether a put of `bytes` to `where` needs no message.
     [[nodiscard]] bool goes_straight(const endpoints::heap_location& where, std::size_t bytes) const;
     /// The offset of `memory` in this PE's heap, if it lies there and the host does not reach the heap.
     [[nodiscard]] std::optional<std::size_t> own_part(const std::byte* memory, std::size_t bytes) const;

@@ -112,7 +112,7 @@ class pool {
     /// Wakes one thread that sleeps in the group. False if none sleeps there.
     bool ring(unsigned group);
     void wake_everyone();
-    /// Call where a thread may have been the last one absent: the others sleep until is_over(), if the pool stops.
+    /// Call where the last absent thread may have come back: if the pool stops, the others sleep until is_over().
     void wake_everyone_at_end();
     /// Wakes one holder of a slot, for a thread that wants one.
     void wake_any();
@@ -126,7 +126,7 @@ class pool {
     void help(task_group& group);
     /// As wait(), for a thread that has no slot in this pool.
     void visit(task_group& group);
-    /// Gives the slot to another thread, which begins with `first`; if that is null, only to a thread whose wait is
+    /// Gives the slot to another thread, which begins with `first`; if `first` is null, only to one whose wait is
     /// over. Then sleeps until the group is done or a slot is there. False if no thread is to be had: nothing has
     /// happened.
     [[nodiscard]] bool block(task_group& group, task* first);
@@ -164,7 +164,7 @@ class pool {
     worker_slots<worker, task> m_slots;
     std::mutex m_threads_mutex; // guards m_threads, and additions to m_selves
     std::vector<std::unique_ptr<thread>> m_selves; ///< of m_threads
-    /// Left behind by a child of fork(), which may not touch them.
+    /// A child of fork() never frees it, because it may not touch these threads.
     std::unique_ptr<std::vector<std::thread>> m_threads = std::make_unique<std::vector<std::thread>>();
     const pid_t m_process = ::getpid(); ///< which has the threads; a child of fork() has none
     std::atomic<unsigned> m_next_group{0}; ///< for tasks of threads that are no workers

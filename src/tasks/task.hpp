@@ -108,8 +108,8 @@ class task_group {
     void waited_for_in(task_group* other) {
         if (!m_made_in) m_waited_for_in.store(other, std::memory_order_release);
     }
-    /// True if this group cannot end before `which`. That is a task of this group, or of a group that one of its tasks
-    /// has made on its stack or waits for; and so on through such groups. Call for a task that is not over, so that
+    /// True if this group cannot end before `which`: a task of this group, or of a group that one of its tasks has made
+    /// on its stack or waits for; and so on through such groups. Call for a task that is not over, so that
     /// none of these groups ends meanwhile.
     [[nodiscard]] bool needs(const task& which) const {
         auto* group = which.group;
@@ -119,7 +119,7 @@ class task_group {
         }
         return false;
     }
-    /// The worker that last stole a task of the group; it has what that task spawns.
+    /// The worker that last stole a task of the group; its deque has what that task spawns.
     [[nodiscard]] unsigned thief() const { return m_thief.load(std::memory_order_relaxed); }
     void stolen_by(unsigned worker) { m_thief.store(worker, std::memory_order_relaxed); }
 

@@ -95,8 +95,8 @@ template <class Slot, class Task, class Atomics = real_atomics, class Lock = spi
         me.m_signal.store(0, std::memory_order_relaxed);
         return std::exchange(me.m_granted, nullptr);
     }
-    /// The tasks of `group` are over. True if threads now want a slot to go on at: has_ready(), which sleeping holders
-    /// of slots must be told of.
+    /// The tasks of `group` are over. True if threads now want a slot to go on (has_ready()): then the caller wakes a
+    /// thread that sleeps at its slot.
     bool over(const void* group) {
         thread* awake = nullptr;
         bool wanted = false;

@@ -24,7 +24,7 @@ class completion_listener {
   public:
     virtual ~completion_listener() = default;
     virtual void completed(const failure& result) = 0;
-    /// Once more at the end of that step: the transfers that waited for the command have started.
+    /// Called at the end of the same step: the transfers that waited for the command have started.
     virtual void step_over() {}
 };
 

@@ -223,8 +223,8 @@ struct abilities {
 
 /// One side of a flow. Every function, those of the abilities too, is called on the engine's thread. Its life: open(),
 /// prepare() once there is memory for a block, read() or write() for each block, close(). A waiting_end hears of the
-/// enqueue before, and of a transfer that is abandoned instead. Every open() that succeeded is followed by close(); one
-/// that failed cleans up after itself. A source that reads ahead may be opened, prepared and read once while the
+/// enqueue before open(), and of a transfer that ends without open(). An open() that succeeded is followed by close();
+/// one that failed cleans up after itself. A source that reads ahead may be opened, prepared and read once while the
 /// command is gated, and may be abandoned after that.
 class endpoint {
   public:

@@ -123,7 +123,7 @@ class engine {
     void read_ahead(command& work);
     /// Its flows are finished: teaches the tuner, and explains the plans if the user asked.
     void look_back(const command& work);
-    /// For the timeline: how it ended, or that it waits, at last for `partner`.
+    /// For the timeline: how it ended, or that it waits, in the end for `partner`.
     void tell(const command& work, const std::string& partner = {});
     void schedule(command& work);
     void nudge();

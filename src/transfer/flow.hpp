@@ -131,7 +131,7 @@ class flow final : private step_owner {
     std::unique_ptr<endpoint> m_source, m_target;
     abilities m_source_can, m_target_can;
     std::size_t m_bytes;
-    std::size_t m_asked_bytes = 0; // before the source told its size ahead
+    std::size_t m_asked_bytes = 0; // the size before read_ahead() opened the source
     std::size_t m_end; // no block beyond: the size, or where the first failure is
     stage m_stage = stage::waiting;
     flow_owner* m_owner = nullptr;
@@ -150,7 +150,7 @@ class flow final : private step_owner {
     bool m_cancelled = false;
     bool m_both_ways = false;
     bool m_ahead = false; // read_ahead() has asked the source to open
-    bool m_early = false; // begin_early() has been there
+    bool m_early = false; // begin_early() has run
     bool m_source_prepared = false;
     bool m_read_at_once = false; // the engine's thread has read some block itself
     std::size_t m_moved_at_once = 0; // bytes that the engine's thread has copied in this turn

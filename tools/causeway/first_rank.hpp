@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Checks that only the first rank can make, with the same outcome on all ranks.
 #pragma once
 
 #include "words.hpp"

@@ -97,8 +97,8 @@ int acc_is_present(void*, size_t);
 void* acc_get_current_opencl_device(void);
 void* acc_get_current_opencl_context(void);
 void* acc_get_opencl_queue(int queue);
-/* As acc_map_data(), for memory of an OpenCL buffer of that context, which has to live until acc_unmap_data(). The
- * host's address may be one that the host cannot read, as in a symmetric heap. */
+/* As acc_map_data(), for memory of a buffer of the current device's context; the buffer must live until
+ * acc_unmap_data(). The host's address may be one that the host cannot read, as in a symmetric heap. */
 void acc_map_buffer(void* host, void* buffer, size_t offset, size_t bytes);
 void acc_memcpy_to_device(void*, void*, size_t);
 void acc_memcpy_to_device_async(void*, void*, size_t, int);

@@ -7,12 +7,12 @@
 extern "C" {
 #endif
 
-/* The version of the data that generated code passes to the run time; it rises with each change. Generated code and
- * library each have their own compiled in. */
+/* The version of the data that generated code passes to the run time; it rises with each change. Generated code
+ * and the library each hold the version that they were compiled with. */
 enum { CAUSEWAY_ACC_LAYOUT = 1 };
 
-/* Where a directive stands. These members have the same places in every layout. `layout` is 0 in code that was
- * generated before that member existed. */
+/* Where a directive stands. These members have the same offsets in every layout. `layout` is 0 in code that was
+ * generated before this member existed. */
 struct causeway_acc_location {
     const char* file;
     int line;
@@ -45,7 +45,7 @@ struct causeway_acc_data {
     unsigned long bytes;
     const char* name;
     void* mapped;
-    int parameter; /* a parameter declared as an array of `bytes`, which count only if nothing is mapped there */
+    int parameter; /* 1: a parameter declared as an array; `bytes` counts only if nothing is mapped at `host` */
     long row_first; /* where the section begins in each row, in bytes, if `host` has pointers to rows */
     unsigned long row_bytes; /* of the section in each row; 0: `host` has no such pointers */
 };
@@ -171,9 +171,9 @@ void causeway_acc_wait_directive(struct causeway_acc_clauses*);
 /* Before main(): registers a variable of the whole program, which each device gets at the device's first use. With
  * CAUSEWAY_ACC_COPYIN it has the value that `host` has during this call. */
 void causeway_acc_declare(const struct causeway_acc_location*, void* host, unsigned long bytes, int kind);
-/* Before main(): a function that kernels of other sources may need. */
+/* Before main(): offers a `routine` function that kernels of other sources may call. */
 void causeway_acc_offer_routine(const struct causeway_acc_location*, struct causeway_acc_routine*);
-/* Before main(): the program copies between devices. */
+/* Before main(): says that the program copies between devices. */
 void causeway_acc_expect_peers(void);
 void causeway_acc_peer(struct causeway_acc_clauses*, struct causeway_acc_data* to, long to_device,
                        struct causeway_acc_data* from, long from_device, int count);

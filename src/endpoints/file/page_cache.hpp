@@ -10,8 +10,8 @@ namespace causeway::endpoints {
 
 /// Whether all of these bytes of the file are in the page cache. False if the kernel does not say.
 [[nodiscard]] bool is_cached(int fd, std::uint64_t offset, std::size_t bytes);
-/// The same by mapping it, for kernels without cachestat(2). The kernel says it of files that the user owns or may
-/// write to.
+/// The same by mapping it, for kernels without cachestat(2). The kernel tells it only of files that the user owns or
+/// may write to.
 [[nodiscard]] bool is_cached_by_mapping(int fd, std::uint64_t offset, std::size_t bytes);
 
 /// Whether mincore(2) tells which pages are cached. Unless the user owns or may write the file, all seem cached.

@@ -17,7 +17,7 @@
 namespace causeway::endpoints {
 
 /// Ranks are those of the job, on this node. One process offers a window; the other opens it and says which of its
-/// devices can fill it. Messages that begin before that use other ways to their end. Notes about windows do not go
+/// devices can fill it. Messages that begin before that never change to the window. Notes about windows do not go
 /// through MPI, because a window outlives the communicator that it was first used in. Engine's thread only.
 class device_exchange {
   public:

@@ -201,7 +201,7 @@ class messenger final : public transfer::progress_source {
 
     /// Takes back the RTS `header`. Its exchange may end: the messenger handles the other rank's answer.
     void withdraw(int space, int rank, wire_header header);
-    /// As withdraw(), for a rank that can hear no answer any more.
+    /// As withdraw(), where this rank can hear no answer any more.
     void abandon(int space, int rank, wire_header header);
 
     /// A tag on which nothing else comes from `source` until it is given back.

@@ -27,7 +27,7 @@ struct block_address {
 /// page-locked.
 class window_allocator final : public transfer::staging_allocator {
   public:
-    /// `device` may be null: ordinary memory is as good.
+    /// If `device` is null, memory is not page-locked.
     window_allocator(const options& settings, std::shared_ptr<transfer::staging_allocator> device)
         : m_options(settings), m_device(std::move(device)) {}
 
@@ -87,8 +87,8 @@ class windows {
     using finder = std::unique_ptr<comm::shared_segment> (*)(const comm::segment_address&) noexcept;
     windows(const options& settings, finder open) : m_options(settings), m_open(open) {}
 
-    /// The allocator of windows that `device` page-locks, which may be null. Null, after a warning, if no window with
-    /// blocks of that size can be made.
+    /// The allocator of windows; `device` page-locks them unless it is null. Gives null, after a warning, if no window
+    /// with blocks of that size can be made.
     [[nodiscard]] std::shared_ptr<window_allocator>
     allocator_for(const std::shared_ptr<transfer::staging_allocator>& device, std::size_t block_bytes);
 

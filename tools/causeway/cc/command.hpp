@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The subcommand `cc`: the directive compiler, causeway-cc.
 #pragma once
 
 namespace cc {

@@ -11,7 +11,7 @@ namespace info {
 
 using nlohmann::json;
 
-/// Names of files and the like need not be UTF-8, as JSON has to be.
+/// `value` as JSON text. Bytes of names that are no UTF-8 become U+FFFD.
 [[nodiscard]] std::string as_text(const json& value, int indent = -1);
 
 /// The platforms and devices that this process sees, what is wrong with how they are looked for, limits of memory.

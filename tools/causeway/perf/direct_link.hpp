@@ -19,7 +19,7 @@ using device_uuid = std::array<std::uint8_t, 16>;
 /// Two GPUs that this process sees, and memory of each. CUDA is found at run time.
 class direct_link {
   public:
-    /// Null if there is no CUDA, not both of the devices, no link between them, or no memory for `bytes` on each.
+    /// Null if CUDA, one of the devices, a link between them, or memory for `bytes` on each is missing.
     [[nodiscard]] static std::unique_ptr<direct_link> between(const device_uuid& one, const device_uuid& other,
                                                               std::size_t bytes);
     /// As between(), for two buffers of one device. Null if there is no CUDA, no such device or no memory.

@@ -57,13 +57,13 @@ class bench_file {
 class parallel_access {
   public:
     enum class direction { read, write };
-    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file. By
-    /// faults, each block is brought into the page cache by those of a mapping before it is read (madvise(2),
+    /// Direct input and output moves whole pages: the last block is padded, and a read may end with the file. With
+    /// by_faults, page faults of a mapping bring each block into the page cache before it is read (madvise(2),
     /// MADV_POPULATE_READ).
     enum class manner { plain, whole_pages, by_faults };
 
-    /// Linux may wake two threads on one processor while others sleep, and threads that are bound cannot make way for
-    /// others: so which is faster has to be measured.
+    /// Linux may wake two threads on one processor while others idle. Bound threads avoid that, but cannot make way for
+    /// other programs. So which is faster has to be measured.
     enum class processors { any, own };
 
     /// `processors::own` needs at least as many processors as threads.

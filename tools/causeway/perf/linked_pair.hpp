@@ -13,7 +13,7 @@
 
 namespace perf {
 
-/// As rank_pair. Where CUDA can copy between the devices, the library's windows are there when it has been made.
+/// As rank_pair. Where CUDA can copy between the devices, the constructor waits for the library's windows.
 class linked_pair : public rank_pair {
   public:
     /// `in_vain`: no windows of these devices came although they were waited for; the same on both ranks. Waits once,
@@ -27,7 +27,7 @@ class linked_pair : public rank_pair {
   protected:
     std::unique_ptr<direct_link> m_link; // of rank 0, if it sees both devices: what CUDA's copies reach
     bool m_has_link = false; // on both ranks: there is one
-    std::string m_way; // that it copies
+    std::string m_way; // of the bytes, as the report names it
 
   private:
     void find_link() {

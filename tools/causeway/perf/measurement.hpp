@@ -43,7 +43,7 @@ struct way {
     std::string name; // of a part of the limit: what it is. Parts of one name are alternatives: the fastest counts
     role is = role::limit;
     std::function<double()> run;  // does it once and returns seconds
-    std::function<void()> check;  // throws wrong_data if that of the last run is wrong; may be empty
+    std::function<void()> check;  // throws wrong_data if the last run moved wrong bytes; may be empty
     forced_plan forced;           // ours only
     std::shared_ptr<used_plan> used; // ours only: by the last run
     std::string how;              // of a limit, of several naive ways, or shown: how it was measured

@@ -53,7 +53,7 @@ class rank_pair {
 
     void verify_target() {
         if (m_where.host_memory) {
-            // Where it lies, as after raw MPI, so that each way finds the same in the caches.
+            // Verified where it lies, as after raw MPI: so each way finds the same bytes in the caches.
             const mapped_to_read found(queue(), m_target.get(), m_bytes);
             m_data.verify(found.data(), window_of(m_peer));
             return;

@@ -14,7 +14,7 @@ constexpr std::size_t kib = 1U << 10U;
 constexpr std::size_t mib = 1U << 20U;
 constexpr std::size_t gib = 1U << 30U;
 
-/// Of a device; linked ones are causeway_buffer_create()'s.
+/// A device's buffers; linked ones come from causeway_buffer_create().
 enum class buffer_kind { ordinary, linked };
 
 struct settings {

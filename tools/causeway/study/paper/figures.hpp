@@ -21,7 +21,7 @@ struct effort {
 /// Shares of set-up, compilation and kernel in programs that run once, and again from the binary that came of it:
 /// figures 3 to 7 in short.
 void measure_calls(cl_platform_id platform, cl_device_id raw, const effort& spent, rows& all);
-/// Items in one: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
+/// Items per work-item: figures 8 and 11; instruction-level parallelism: 13; work-group sizes: 14, 16, 18 and 20.
 void measure_scheduling(device& on, const effort& spent, rows& all);
 /// Copies and maps, flags and allocations: figures 22 to 27.
 void measure_memory(device& on, const effort& spent, rows& all);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The launches behind figures 8 to 21: items in one, chains, and work-group sizes.
+// The launches behind figures 8 to 21: items per work-item, chains, and work-group sizes.
 #pragma once
 
 #include "study/paper/device.hpp"

@@ -121,8 +121,8 @@ class launch {
     std::map<std::string, owned_program> m_programs;
     std::map<std::pair<std::string, std::string>, owned_kernel> m_kernels;
     std::vector<std::vector<std::byte>> m_reference;
-    bool m_repeats = true; ///< whether it gave the same each time
-    double m_confirming_seconds = 0; ///< that went into that, in all
+    bool m_repeats = true; ///< whether each run as recorded gave the reference
+    double m_confirming_seconds = 0; ///< spent in confirm() so far
 };
 
 } // namespace replay
