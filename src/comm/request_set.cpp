@@ -65,10 +65,10 @@ void request_set::remove(std::size_t index) {
     m_operations.pop_back();
 }
 
-/// Open MPI (4.1.4) can take a receive for cancelled into which another thread that is in MPI puts a message just then;
-/// that message is lost. So cancel only what no message of a live exchange can meet: a receive that the program itself
-/// gives up, blocks of a message whose sender has failed (their tag is that message's), and listeners of a communicator
-/// that ends or that this rank no longer hears.
+/// While another thread is in MPI, Open MPI (4.1.4) can report a receive as cancelled although a message has just
+/// matched it. That message is lost. So cancel only receives that no message of a live exchange can match: one that the
+/// program itself gives up, blocks of a message whose sender has failed (their tag is used by that message only), and
+/// listeners of a communicator that ends or that this rank no longer hears.
 void request_set::cancel(operation& done) {
     const auto index = find(done);
     if (index == m_requests.size()) return;

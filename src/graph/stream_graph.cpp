@@ -194,9 +194,9 @@ void stream_graph::initialize(overlap wanted, bool timed) {
     const bool own_memory = std::any_of(m_devices.begin(), m_devices.end(),
                                         [](const device& each) { return !each.host_memory; });
     if (wanted == overlap::where_it_pays) {
-        // Where device memory is host memory, copies and kernels use the same processors and the same memory: side by
-        // side they would only be slower than one after another. So are tokens that are done sooner than queues can be
-        // told.
+        // Separate queues do not pay where device memory is host memory: copies and kernels then share processors and
+        // memory, and are slower side by side than one after another. Nor do they pay for tokens that take less time
+        // than the enqueues.
         if (!own_memory || !overlap_pays()) wanted = overlap::never;
     }
     (void)plan(wanted);

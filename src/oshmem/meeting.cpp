@@ -130,9 +130,9 @@ void job::say_waiting(std::uint64_t what) const {
     __atomic_store_n(word_of(control(m_pe, state_line), waits_word), what, __ATOMIC_SEQ_CST);
 }
 
-/// A dissemination barrier: in each round one PE tells this one how many meetings in this slot it has begun. A PE
-/// tells all of a meeting before it leaves; so who waits for one that has left waits in vain, and where a third one
-/// still owes the token, that one finds out by itself.
+/// A dissemination barrier: in each round one PE sends this one a token, the number of meetings that it has begun in
+/// this slot. A PE sends all tokens of a meeting before it leaves OpenSHMEM. So a wait for a token of a PE that has
+/// left never ends, and is reported. If the missing token comes from another PE, that one notices by itself.
 void job::meet(const char* call, const members& who, team_slot& slot) {
     quiet();
     const int own = who.index_of(m_pe);
@@ -290,9 +290,9 @@ void job::long_wait::look_for_left() {
         give_up(m_call, text(left) + ", and nobody is left to end this wait: all others wait, too");
 }
 
-/// Who ends waits for those that wait in MPI for it, which cannot look themselves. What they wait for may be under way,
-/// but not for longer than m_patience. One PE looks for all. Where it could not look for long, perhaps nobody ran: the
-/// whole job may have been stopped.
+/// Called by a PE that ends, for PEs that wait in MPI and cannot look themselves. What they wait for may be under way,
+/// but not for longer than m_patience. Only the first PE that has left looks. A long gap between two of its looks
+/// counts as one second, because the whole job may have been stopped.
 void job::long_wait::look_for_standstill() {
     using namespace std::chrono_literals;
     const auto since_last = m_last_look - m_last_look_at_all;
@@ -320,9 +320,9 @@ void job::long_wait::look_for_standstill() {
                 std::to_string(waiting) + (in.empty() ? "" : " in " + in) + ": all others wait, too");
 }
 
-/// True if nothing changes any more: all that have not left were in one wait between two looks at them, and each has
-/// looked in vain meanwhile. Who says that it waits has no messages under way. A PE whose threads call at once, or
-/// in whose memory commands of libcauseway end, says nothing.
+/// True if nothing can change any more: every PE that has not left stayed in one wait between two looks at it, and has
+/// itself looked in vain meanwhile. A PE that says that it waits has no messages under way. A PE with several calling
+/// threads, or with a heap in device memory, which libcauseway's commands change, never says that it waits.
 bool job::long_wait::all_wait() {
     if (m_all.m_has_threads || m_all.m_device) return false;
     if (!m_says_so) {

@@ -59,9 +59,9 @@ void check_buffers(const buffers& all, const _cl_context& context) {
     }
 }
 
-/// Throws where a target would overwrite what is still to be read, or what a driver refuses to copy onto itself. Sums
-/// are made apart, so that they may go where their sources are; each sum of a scan only to its own, as others may not
-/// have been read.
+/// Throws CL_MEM_COPY_OVERLAP where a target would overwrite bytes that are still to be read, or a driver refuses to
+/// copy onto itself. Reductions may overlap, because sums are made in buffers of their own. In a scan, target i may
+/// overlap only source i, because the other sources may not have been read yet.
 void check_overlaps(const collective_call& call) {
     if (call.type == CL_COMMAND_REDUCE_BUFFER || call.type == CL_COMMAND_ALL_REDUCE_BUFFER) return;
     const auto& source = call.source;

@@ -106,10 +106,10 @@ _cl_command_queue& queue_seen(const new_command& command) {
     return command.seen_in != nullptr ? *command.seen_in : command.queue;
 }
 
-/// What a command's call gives on all ranks, of which one knows whether it failed. Blocking for the sake of a code
-/// would have the ranks in step; so only commands that may fail by what they wait for, or by what is outside, do, and
-/// those that may pass user events. One that blocks is over on the rank that runs it, and waits here for what it is
-/// behind.
+/// The code that the call returns, on every rank. Only the rank that runs the command knows it, and asking that rank
+/// keeps all ranks in step. So ranks ask only for a blocking command that may fail by its wait list or on another rank,
+/// or that may pass pending user events. The rank that runs the command has waited for its end; here, every rank also
+/// waits for the events that the command is behind.
 cl_int result_everywhere(const new_command& command, cl_int code, const std::vector<ref<_cl_event>>& behind) {
     auto& queue = command.queue;
     const bool may_fail = command.wait_count != 0 || command.who == _cl_event::ender::foreign;

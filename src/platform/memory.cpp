@@ -269,10 +269,11 @@ static driver_context* start_of_failed_moves(_cl_mem& root, driver_context* to) 
     return nullptr;
 }
 
-/// A driver context to which the contents have failed to come is as if they had never been on their way: also where a
-/// command was to change them there, which has failed with them, and so has all behind it. They are where they came
-/// from; or all fails that needs them. Outside `latest` failed arrivals stay: moves from there may fail later. In a
-/// cluster the ranks would not agree on it.
+/// Takes driver contexts whose arrival has failed out of `latest`. A command that was to change the contents there has
+/// failed with the arrival, and so has all behind it: nothing was written. If no context is left, the latest contents
+/// are where the failed moves began; if that is not known, all commands that need the contents fail. Failed arrivals of
+/// contexts outside `latest` stay, because later moves from there have to fail, too. Does nothing in a cluster, whose
+/// ranks would not agree.
 static void forget_failed_moves(_cl_mem& root) {
     if (!root.context->job.is_alone() || root.latest.empty()) return;
     std::vector<driver_context*> left;

@@ -21,10 +21,10 @@ namespace causeway::platform {
 namespace {
 
 using namespace std::chrono_literals;
-/// How long the thread looks without a pause after something has moved, where processors are many, and how long a pause
-/// is at most: drivers call back when a command ends well, so that it matters for failed ones alone. Of many events
-/// each is asked for more rarely: all of them together take about one per cent of a core. Nobody has to be asked for a
-/// user event or another rank's command, whose end rings.
+/// `hot`: how long the thread polls without a pause after something has moved, unless processors are few. Then pauses
+/// double up to `longest_pause`. That delays failed commands only, because drivers call back for all others. The
+/// longest pause is longer for many events, so that polling takes one per cent of a core at most. User events and
+/// commands of other ranks are not polled: their end rings.
 constexpr auto hot = 50us;
 constexpr auto longest_pause = 5ms, longest_pause_without_drivers = 100ms;
 constexpr auto pause_per_event = 50us;

@@ -91,10 +91,10 @@ cl::event make_user_event(cl_context context) {
 /// Stays where it is when the library is closed, which is linked with -z nodelete.
 void CL_CALLBACK do_nothing(void*) {}
 
-/// In an in-order queue: a mark, whose event says that all before is done, and a barrier that holds back all behind.
-/// In an out-of-order queue only clFinish and later barriers have to wait: a marker behind the transfer. (A marker
-/// before it, to obey barriers of the program, does not work: PoCL 3.1's waits for everything, Intel's passes the
-/// barrier.)
+/// Reserves the command's place in a queue. In an in-order queue: a mark, whose event (the result) says that all
+/// earlier commands are over, and a barrier on `passed`, which holds back all later ones. In an out-of-order queue:
+/// only a marker on `passed`, for clFinish and later barriers. (A marker before the transfer, to obey the program's
+/// barriers, does not work: PoCL 3.1's waits for everything, and Intel's passes the barrier.)
 cl::event enter_queue(const checked_queue& queue, cl_event passed, event_registry& events) {
     const auto device = cl::facts_of(queue.facts.device);
     const bool hold = device.needs_held_events;
@@ -197,11 +197,10 @@ std::vector<std::unique_ptr<transfer::flow>> one_flow(std::unique_ptr<transfer::
     return flows;
 }
 
-/// Of a transfer of one block, which a blocking call waits for: each of its copies goes into the program's queue by
-/// itself, and has the place there that the transfer has, as if the program had called clEnqueueReadBuffer or
-/// clEnqueueWriteBuffer (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). Transfers with a list of events,
-/// beside others that are ordered by events, and on buffers that the engine works on in place, have the engine's own
-/// order.
+/// Whether the command's copies go into the program's queues themselves, as those of clEnqueueReadBuffer and
+/// clEnqueueWriteBuffer do: then they need no user events
+/// (docs/decisions/0018-blocking-calls-in-the-programs-queue.md). True for a blocking transfer of one block without a
+/// wait list, if all other active transfers are of this kind, and no device works in host memory.
 static bool goes_into_queues(const new_command& made, cl_bool blocking, const event_arguments& events) {
     const auto& chosen = process_options();
     if (blocking == CL_FALSE || events.count != 0 || !made.is_one_copy || transfer::forces_plans(chosen)) return false;

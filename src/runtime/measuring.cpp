@@ -45,9 +45,8 @@ void add(std::vector<measured_stage>& found, operation what, const std::vector<s
 
 std::unique_ptr<transfer::endpoint> make_nothing() { return std::make_unique<nothing>(); }
 
-/// One block at a time, of every size that a model has from `smallest` to `largest`; `count` of each, in at most `most`
-/// bytes. Many are more than a processor keeps near itself: small blocks of a large transfer are not in its caches
-/// either.
+/// Transfers with one block in flight, for each of the model's block sizes from `smallest` to `largest`: `count` blocks
+/// each, but at most `most` bytes. So many blocks exceed a processor's caches, as those of a large transfer do.
 std::vector<measuring::shape> shapes(std::size_t smallest, std::size_t largest, std::size_t most, std::size_t count) {
     std::vector<measuring::shape> made;
     for (auto block = smallest; block <= largest; block *= 4)

@@ -22,9 +22,9 @@ constexpr std::size_t least_small_receives = 8;
 constexpr unsigned blocks_of_a_turn = 4;
 /// A flow of several blocks is passed by so many that need one.
 constexpr unsigned most_passed = 8;
-/// Blocks that are read before it is their turn: each is an event that lives, and NVIDIA's driver (580) takes the
-/// longer for every call the more of them there are (256 messages of 8 bytes at once: 60 us each with none, 36 with 4,
-/// 90 with all).
+/// The most blocks that are read ahead of their turn. Each is a live event, and with more of them every call of
+/// NVIDIA's driver (580) takes longer (256 messages of 8 bytes at once: 60 us each without reading ahead, 36 with 4
+/// blocks, 90 with all).
 constexpr std::size_t most_early = 4;
 } // namespace
 

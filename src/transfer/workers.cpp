@@ -34,14 +34,15 @@ constexpr int times_early = 2;
 /// microseconds: they wake the others.
 constexpr std::size_t called_by_engine = 4;
 
-/// One set of threads with one queue. Shared with its threads, so that one that never returns can be left behind. The
-/// engine never sleeps for its lock, and wakes one thread by a call that does not wait for others (that of a condition
-/// variable may).
+/// Threads that share one queue of jobs. The threads share ownership of it, so that a thread that never returns can be
+/// left behind. The engine's thread never sleeps for the lock. It wakes one thread by sleeper::call(), which waits for
+/// no other thread, while notifying a shared condition variable may.
 ///
-/// Nobody is called for a job that somebody comes for anyway; whoever drives the engine comes for one that it shares.
-/// Whoever comes looks at the jobs under the lock before it sleeps, and calls another if there are more jobs than
-/// threads that come: so no job waits while a thread sleeps that could do it. Jobs that may not begin, as their
-/// transfer or device has enough threads, do not count: who is done with one of its jobs comes for them.
+/// A thread is woken only for a job that no thread is about to look for. `coming` counts the threads that are about to
+/// look; whoever drives the engine looks for the jobs that it shares. Before such a thread sleeps, it looks at the jobs
+/// under the lock, and wakes another if there are more jobs than threads about to look. So no job waits while a thread
+/// that could do it sleeps. Jobs that may not begin yet, because their transfer or device has enough threads, are not
+/// counted: the thread that ends a job of that transfer or device looks for them.
 struct crew {
     struct job {
         worker_pool::work work;
@@ -65,7 +66,7 @@ struct crew {
       public:
         thread_apart apart;
         bool meets_its_caller = false; ///< as wake_one() says
-        bool is_early = false;         ///< called for a job that is still to come
+        bool is_early = false; ///< called for a job that is still to come
 
         void call() {
             if (std::exchange(meets_its_caller, false)) apart.keep_off();

@@ -13,9 +13,9 @@ namespace causeway::endpoints {
 
 namespace {
 
-/// A callback may come at any time after it was asked for, or never (failed events on PoCL 3.1): so its argument is no
-/// pointer to anything that could be gone or leaked, but two numbers, of an engine and a command. The table that
-/// finds the engine is never destroyed, because a driver's thread may still call back while the process ends.
+/// Finds an engine by number. A driver's callback gets two numbers, of an engine and a command, and no pointer: it may
+/// come at any time, or never (PoCL 3.1, for failed events), so memory behind a pointer could be gone or leak. Never
+/// destroyed, because a driver's thread may still call back while the process ends.
 class waker_table {
   public:
     static waker_table& instance() {

@@ -69,9 +69,9 @@ class descriptor_endpoint final : public transfer::endpoint {
     access m_mode;
 };
 
-/// Linux appends with pwrite to an O_APPEND descriptor, whatever the offset (pwrite(2), BUGS), and takes no heads and
-/// tails by one with O_DIRECT: such a file is opened again without these flags, which leaves the user's descriptor
-/// alone.
+/// Opens the file again without O_APPEND and O_DIRECT; the user's descriptor stays as it is. On an O_APPEND descriptor
+/// Linux's pwrite appends whatever the offset (pwrite(2), BUGS). With O_DIRECT it refuses the unaligned begin and end
+/// of a range.
 descriptor reopen_plain(int fd, int flags, access mode) {
     const auto path = "/proc/self/fd/" + std::to_string(fd);
     const int kept = flags & (O_SYNC | O_DSYNC);

@@ -53,9 +53,8 @@ ssize_t read_cached(const file_range& whole, std::size_t offset, std::span<std::
     return ::preadv2(whole.fd, &part, 1, whole.start + static_cast<off_t>(offset), RWF_NOWAIT);
 }
 
-/// What lies modified in a processor's own cache comes out of it at half of the speed when a
-/// device fetches it (measured, PCIe 5: 17 instead of 30 GB/s for 16 MiB); the cache that all processors share gives it
-/// faster.
+/// Moves the block from this processor's own cache to the cache that all processors share. A device fetches modified
+/// lines from a processor's own cache at half the speed (PCIe 5: 17 instead of 30 GB/s for 16 MiB).
 void push_out([[maybe_unused]] std::span<const std::byte> block) {
 #ifdef __x86_64__
     for (std::size_t line = 0; line < block.size(); line += cache_line)
@@ -111,9 +110,9 @@ template <class Block, class Move> outcome move_directly(const file_range& whole
     auto result = part(whole, middle.head);
     if (!result.error) {
         result = part(past, middle.bytes);
-        // Memory or offsets that this disk or file system does not take directly (EINVAL, EFAULT), or the end of a file
-        // at an odd place: the page cache takes everything. A block in aligned memory may be taken where this one is
-        // not.
+        // The disk or file system refuses this memory or offset for O_DIRECT (EINVAL, EFAULT), or the file ends at an
+        // unaligned offset: the page cache takes everything. Only a refusal of aligned memory rules O_DIRECT out for
+        // later blocks.
         if (result.error.error_number == EINVAL || result.error.error_number == EFAULT) {
             const auto address = reinterpret_cast<std::uintptr_t>(block.data()) + middle.head;
             if (address % direct_alignment == 0) refused = true;

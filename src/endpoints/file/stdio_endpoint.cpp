@@ -170,10 +170,9 @@ class regular_file_endpoint final : public stdio_endpoint {
         }
     }
 
-    /// Takes the stream's lock if what is done before or after a transfer of so much cannot block then: nobody else
-    /// uses the stream, stdio has no byte to write, and the bytes around the transfer's end, which setting a position
-    /// reads, have just been read or written: they are in this machine's memory. More than a page of what was written
-    /// may lie beyond.
+    /// Takes the stream's lock if settle() and reposition() cannot block for a transfer of `bytes`. They cannot if
+    /// nobody else uses the stream, and stdio has no byte to write. Setting the position reads the page around the
+    /// transfer's end. That page is in the page cache, because the transfer has just read or written it.
     [[nodiscard]] bool own_at_once(std::size_t bytes) const {
         const bool is_small = mode() == access::read ? bytes <= small_transfer
                                                      : bytes <= small_write && ::__fbufsize(file()) <= 4096;

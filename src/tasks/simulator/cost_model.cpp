@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The parameters and where they come from: the paper's figures and text, and what the makers tell of their parts. After
-// first results the Opteron's rate of operations was mended (multiply and add had been added), its latencies are those
-// of the firmware, and its cores wait for each line where they compute long on it: without that Matmul gained 3 percent
-// by locality, not 8, where the paper has 14.
+// Parameters of the modelled machines: from the paper's figures and text, the makers' data sheets and published
+// latencies. Three were changed after first results: the Opteron's rate of operations (multiply and add had been added
+// up), its latencies (now the firmware's), and that its cores wait for each line where they compute long on it. Without
+// this wait Matmul gains 3 % by locality, with it 8 %; the paper has 14 %.
 #include "tasks/simulator/cost_model.hpp"
 
 #include "tasks/simulator/probe.hpp"

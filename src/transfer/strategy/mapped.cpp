@@ -41,15 +41,16 @@ class mapped final : public strategy {
             result.block_bytes = 4 << 20;
             result.depth = 2;
         } else if (has_file) {
-            // Enough blocks to keep every I/O thread reading, and none so large that one works on the last while others
-            // wait (two cores: 256 MiB take 3 to 5 % longer in blocks of 16 MiB). No staging, so only system calls
-            // cost.
+            // Enough blocks to keep every I/O thread reading, and none so large that one thread reads the last block
+            // while the others idle (two cores: 256 MiB take 3 to 5 % longer in blocks of 16 MiB). Small blocks only
+            // cost system calls, because nothing is staged.
             result.block_bytes = round_block(way.bytes / (2 * way.io_threads), 256 << 10, 4 << 20);
             result.depth = 2 * way.io_threads;
         } else {
-            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. Those to
-            // other nodes are smaller (see messenger), and need some under way. Both ways, who copies a large block out
-            // of the other process cannot answer it meanwhile, and one direction follows the other.
+            // MPI pipelines a large message itself; blocks only keep its counts small and cancellation prompt. (Blocks
+            // to other nodes are smaller, and several are in flight: network_pace.hpp.) With transfers both ways, a
+            // rank that copies a large block out of the other process cannot answer it meanwhile, so that the
+            // directions take turns.
             result.block_bytes = way.both_ways ? 1 << 20 : 64 << 20;
             result.depth = 4;
         }
