@@ -136,7 +136,13 @@ Python 3 with venv and ensurepip|has_python_venv
 mandoc|has_command mandoc
 TEXT
         ;;
-    package) echo 'dpkg-buildpackage, debhelper, lintian, mmdebstrap|false' ;;
+    package) cat <<'TEXT'
+dpkg-buildpackage|has_command dpkg-buildpackage
+debhelper (dh)|has_command dh
+lintian|has_command lintian
+mmdebstrap|has_command mmdebstrap
+TEXT
+        ;;
     compilers) cat <<'TEXT'
 Clang 19 (clang-19)|has_command clang-19
 LLVM 19 with headers (llvm-config-19)|has_command llvm-config-19
@@ -181,11 +187,27 @@ find_python() {
 
 venv=$root/.venv
 
-# install_from_pypi STAMP PACKAGE...: into .venv, unless the stamp there names these packages.
+# has_from_pypi STAMP PACKAGE...: whether the stamp in .venv names these packages.
+has_from_pypi() {
+    local stamp=$venv/$1
+    shift
+    [ "$(cat "$stamp" 2>/dev/null)" = "$*" ]
+}
+
+# As missing_pieces(), for what install_from_pypi() installs.
+missing_from_pypi() {
+    case $1 in
+    intel) [ "$(uname -m)" != x86_64 ] || has_from_pypi intel-opencl.stamp "${intel_packages[@]}" || echo "Intel's CPU runtime (PyPI, into .venv)" ;;
+    python) has_from_pypi python.stamp "${python_packages[@]}" || echo "${python_packages[*]%%==*} (PyPI, into .venv)" ;;
+    site) has_from_pypi site.stamp "${site_packages[@]}" || echo "${site_packages[*]%%==*} (PyPI, into .venv)" ;;
+    esac
+}
+
+# install_from_pypi STAMP PACKAGE...: into .venv, unless they are there.
 install_from_pypi() {
+    if has_from_pypi "$@"; then return 0; fi
     local stamp=$venv/$1 python
     shift
-    [ "$(cat "$stamp" 2>/dev/null)" != "$*" ] || return 0
     if ! python=$(find_python); then
         echo "setup: no python3 with venv and ensurepip" >&2
         return 1
@@ -255,13 +277,15 @@ for group in "$@"; do
 done
 
 if [ -n "$check" ]; then
-    missing=$(for group in "$@"; do missing_pieces "$group"; done | sort -u)
+    missing=$(for group in "$@"; do missing_pieces "$group"; missing_from_pypi "$group"; done | sort -u)
     [ -n "$missing" ] || exit 0
     echo "Missing here:" >&2
     sed 's/^/  /' <<<"$missing" >&2
     if has_command apt-get; then
         packages=$(for group in "$@"; do debian_packages "$group"; done | tr '\n' ' ')
-        printf '`make setup` installs it, as does, as root:\n  apt-get install %s\n' "$packages" >&2
+        installer="scripts/setup.sh $*"
+        [ "$*" != build ] || installer='make setup'
+        printf '`%s` installs it. Its packages of Debian, as root:\n  apt-get install %s\n' "$installer" "$packages" >&2
     fi
     exit 1
 fi
