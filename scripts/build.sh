@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Configures a preset of CMakePresets.json and builds it, or TARGET of it, into build/PRESET. A folder that has the tests
-# keeps them: `no-tests` is for the first time.
+# Configures a preset of CMakePresets.json and builds it, or the target that TARGET names, into build/PRESET.
+# Usage: build.sh PRESET tests|no-tests [CMAKE_OPTION]...
+# no-tests: leaves the tests out, unless the folder has them already. JOBS: how many compilations at once.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 if [ $# -lt 2 ]; then
     echo "usage: scripts/build.sh PRESET tests|no-tests [CMAKE_OPTION]..." >&2

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Checks the messages of commits: the subject is `part: do this`, at most 72 characters, begins with a verb in the imperative, and has
-# no full stop; the body is not empty. Usage: check_commits.sh [SINCE]
+# Checks the messages of commits. Usage: check_commits.sh [SINCE]
+# The subject is `part: do this`: at most 72 characters, a verb in the imperative, no full stop. The body is not empty.
+# SINCE: the last commit that is not checked. Without it: the last one before these rules.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 # The last commits before the rules: for subjects, and for bodies and first words.

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the demonstration on RUNTIME of scripts/run_with.sh, and ends with what it has shown. Needs the target demo.
+# Runs the demonstration of `make demo`, and ends with what it has shown. Usage: demo.sh [RUNTIME]
+# RUNTIME: pocl (default), or another one of scripts/run_with.sh. Build the target demo first.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 runtime=${1:-pocl}
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -4,6 +4,7 @@
 # Without files: all that git tracks. Files of other languages are passed over. --check changes nothing, names what differs,
 # and exits with 1.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 check=
@@ -11,6 +12,7 @@ if [ "${1-}" = --check ]; then
     check=yes
     shift
 fi
+case ${1-} in -*) echo "format: no option '$1' (format.sh --help)" >&2; exit 2 ;; esac
 formatter=$(command -v clang-format-19 || command -v clang-format) || {
     echo "format: skipped: no clang-format-19 (scripts/setup.sh lint)" >&2
     exit 77

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sends a film that is larger than the device's memory through `video` from pipe to pipe, as a graph and plainly, stores
 # nothing, and compares the sums of both results.
-#   scripts/run_with.sh pocl -- scripts/long_film.sh build/release/bin/video [GIGABYTES [WIDTH HEIGHT]]
+# Usage: scripts/run_with.sh pocl -- scripts/long_film.sh build/release/bin/video [GIGABYTES [WIDTH HEIGHT]]
 # Without a size it is a twentieth larger than the memory. POCL_MEMORY_LIMIT=1 gives PoCL's devices one gigabyte.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 [ $# -ge 1 ] || { echo "usage: scripts/long_film.sh VIDEO [GIGABYTES [WIDTH HEIGHT]]" >&2; exit 2; }
 video=$1

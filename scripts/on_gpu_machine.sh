@@ -46,7 +46,7 @@ while [ $# -gt 0 ]; do
     --small) small=yes; shift ;;
     --translated) translated=$(cd "$2" && pwd) || exit 2; shift 2 ;;
     --translate) translate=$2; shift 2 ;;
-    --help) usage; exit 0 ;;
+    -h | --help) usage; exit 0 ;;
     -*) usage >&2; exit 2 ;;
     *) out=$1; shift ;;
     esac

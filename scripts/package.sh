@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Makes the Debian packages of a copy of the tree: build/packages/*.deb.
+# Makes the Debian packages of a copy of the tree: build/packages/*.deb. Usage: package.sh
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 for tool in dpkg-buildpackage dh lintian; do

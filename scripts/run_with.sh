@@ -30,6 +30,7 @@ die() { echo "run_with: $1" >&2; exit 2; }
 skip() { echo "run_with: skipped: $1" >&2; exit 77; }
 
 [ $# -gt 0 ] || { usage >&2; exit 2; }
+case $1 in -h | --help) usage; exit 0 ;; esac
 runtime=$1
 shift
 platform=

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Builds the documentation as a site, build/site/index.html. A broken link, a picture that is missing and a page that no
-# list of contents has are errors.
+# Builds the documentation as a site, build/site/index.html. Usage: site.sh
+# A broken link, a picture that is missing and a page that no list of contents has are errors.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 sphinx=$root/.venv/bin/sphinx-build

@@ -1,13 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the stages of `make test`, or those of `make test-all`. Usage: stages.sh [all]
+# Runs the stages of `make test`; with `all` those of `make test-all`, which take hours. Usage: stages.sh [all]
 # A stage that fails does not stop those that can do without it. The last lines are the minutes of each stage, what failed, and
 # the counts of all tests. Fails if a stage did, was left out for want of time, or was skipped where TEST_SETUP names what it needs.
 # TEST_SETUP: the groups of scripts/setup.sh. TIDY: the options of scripts/tidy.sh.
 set -uo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 all=${1-}
+case $all in '' | all) ;; *) echo 'usage: stages.sh [all]' >&2; exit 2 ;; esac
 groups=${TEST_SETUP:-build test}
 late=78 # the status of a stage that is left out for want of time
 tests=(-LE repeat)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Runs the tests of a build folder. What failed is said once more at the end, shortly, then the counts again: a log cut in its
-# middle still says why.
+# Runs the tests of a build folder. Usage: test.sh BUILD_FOLDER [CTEST_OPTION]...
+# The last lines are excerpts of what failed, and the counts: a log cut in its middle still says why.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 
 if [ $# -lt 1 ]; then
     echo "usage: scripts/test.sh BUILD_FOLDER [CTEST_OPTION]..." >&2

@@ -5,6 +5,7 @@
 # Without files: all of src/, tools/ and compiler/. --newest: the COUNT of those that were changed last, which takes a few seconds each.
 # --minutes: no more are begun after that time, and those left out are named.
 set -euo pipefail
+case ${1-} in -h | --help) sed -n '3,/^[^#]/s/^# \{0,1\}//p' "$0"; exit 0 ;; esac
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 tidy=$(command -v clang-tidy-19) || {
@@ -28,6 +29,7 @@ while [ $# -gt 0 ]; do
     case $1 in
     --newest) count=$2; shift 2 ;;
     --minutes) minutes=$2; shift 2 ;;
+    -*) echo "tidy: no option '$1' (tidy.sh --help)" >&2; exit 2 ;;
     *) break ;;
     esac
 done
