@@ -35,13 +35,19 @@ foreach(program ring alltoalls boundaries every_call fair not_waiting private_me
       ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>;PROCESSES_PER_NODE=${on_node}")
   endforeach()
 endforeach()
-add_library(early_receives MODULE oshmem/early_receives.c)
-target_link_libraries(early_receives PRIVATE causeway_flags ${CMAKE_DL_LIBS})
-target_include_directories(early_receives PRIVATE ${MPI_C_INCLUDE_DIRS})
-add_test(NAME oshmem.words_once.early_receives COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
-  ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/words_once.c 2)
-set_tests_properties(oshmem.words_once.early_receives PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
-  ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>:$<TARGET_FILE:early_receives>;PROCESSES_PER_NODE=1")
+# Where MPI writes to the memory of a receive as early, or as late, as it may.
+foreach(test words_once.early_receives not_waiting.late_receives)
+  string(REPLACE "." ";" parts ${test})
+  list(GET parts 0 program)
+  list(GET parts 1 receives)
+  add_library(${receives} MODULE oshmem/${receives}.c)
+  target_link_libraries(${receives} PRIVATE causeway_flags ${CMAKE_DL_LIBS})
+  target_include_directories(${receives} PRIVATE ${MPI_C_INCLUDE_DIRS})
+  add_test(NAME oshmem.${test} COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/compile_and_run.sh
+    ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/causeway-oshcc ${run_with} ${MPIEXEC_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/oshmem/programs/${program}.c 2)
+  set_tests_properties(oshmem.${test} PROPERTIES LABELS system TIMEOUT 300 PROCESSORS 2
+    ENVIRONMENT "PRELOADED=$<TARGET_FILE:pretend_nodes>:$<TARGET_FILE:${receives}>;PROCESSES_PER_NODE=1")
+endforeach()
 # Device memory that is the host's; that others reach over a link, or not at all.
 foreach(runtime ${runtimes})
   foreach(pes 1 2 4)
