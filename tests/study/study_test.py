@@ -418,6 +418,7 @@ def test_paper(given):
     assert [each["text"] for each in told["tables"] if each["application"] == "Matrixmul 256" and each["table"] == "6"][0] == "16x16"
     inside = page.split('<script type="application/json" id="paper">')[1].split("</script>")[0]
     assert json.loads(inside) == told and "src=" not in page
+    assert all(f'["{figure}", "' in page for figure in figures), [figure for figure in figures if f'["{figure}", "' not in page]
     assert len(told["findings"]) == 7
     assert all(each["verdict"] in ("holds", "holds in part", "holds no more") and each["figure"] for each in told["findings"])
 
