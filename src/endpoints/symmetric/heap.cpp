@@ -9,7 +9,7 @@ namespace causeway::endpoints {
 
 namespace {
 
-/// A look at a process is a system call.
+/// A look at a process is a system call, and a program may wait for hundreds of words at a time.
 constexpr auto between_looks = std::chrono::milliseconds(2);
 
 void note(heap_control::arrival& where, const heap_control::arrival& what) {
@@ -177,6 +177,8 @@ void heap_waits::remove(const heap_waiter& which) {
 
 bool heap_waits::poll(time_point now) {
     bool progress = false;
+    const bool asks_for_trouble = now >= m_next_trouble;
+    if (asks_for_trouble) m_next_trouble = now + between_looks;
     // One that ends may begin others, which are looked at the next time.
     const auto count = m_all.size();
     for (std::size_t i = 0; i < count; ++i) {
@@ -185,7 +187,7 @@ bool heap_waits::poll(time_point now) {
         if (each->look()) {
             progress = true;
             m_all[i] = nullptr;
-        } else if (const auto why = each->trouble(now)) {
+        } else if (const auto why = asks_for_trouble ? each->trouble(now) : failure{}) {
             // What it waits for may have come before that.
             m_all[i] = nullptr;
             if (!each->look()) each->give_up(why);

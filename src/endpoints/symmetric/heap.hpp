@@ -182,7 +182,7 @@ class heap_waiter {
     /// Ends the wait, because what it waits for may never come. heap_waits then forgets the waiter, as after look().
     virtual void give_up(const failure& why) = 0;
     [[nodiscard]] virtual heap& of() = 0;
-    /// Why the wait may never end; empty if no reason is known.
+    /// Why the wait may never end; empty if no reason is known. Asked for every few milliseconds.
     [[nodiscard]] virtual failure trouble(time_point now) { return of().trouble(now); }
 
   protected:
@@ -202,6 +202,7 @@ class heap_waits final : public transfer::progress_source {
 
   private:
     std::vector<heap_waiter*> m_all; // null: removed while they are looked at
+    time_point m_next_trouble;
 };
 
 } // namespace causeway::endpoints

@@ -5,7 +5,9 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <cstdint>
+#include <cstdlib>
 
 using causeway::endpoints::heap_request;
 using causeway::endpoints::shortage;
@@ -49,6 +51,28 @@ TEST(awaited_words, are_told_with_what_they_are) {
               "the word at 0 B of the symmetric heap, now -4294967293, to be != -2");
     EXPECT_EQ(text_of({.how = comparison::equal, .value = 1}, nullptr),
               "the word at 0 B of the symmetric heap, to be == 1");
+}
+
+class counted_waiter final : public causeway::endpoints::heap_waiter {
+  public:
+    bool look() override { return ++looks, false; }
+    void give_up(const causeway::failure&) override {}
+    causeway::endpoints::heap& of() override { std::abort(); }
+    causeway::failure trouble(causeway::time_point) override { return ++questions, causeway::failure{}; }
+    int looks = 0, questions = 0;
+};
+
+TEST(heap_waits, look_each_time_and_ask_for_trouble_now_and_then) {
+    causeway::endpoints::heap_waits waits;
+    counted_waiter each;
+    waits.add(each);
+    causeway::time_point now(std::chrono::hours(1));
+    constexpr int polls = 1000;
+    for (int i = 0; i < polls; ++i, now += std::chrono::microseconds(1)) (void)waits.poll(now);
+    EXPECT_EQ(each.looks, polls);
+    EXPECT_EQ(each.questions, 1);
+    (void)waits.poll(now + std::chrono::milliseconds(10));
+    EXPECT_EQ(each.questions, 2);
 }
 
 } // namespace
