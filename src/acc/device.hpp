@@ -142,6 +142,7 @@ struct launch_site {
         const void* address;
         const void* section;
         buffer_location location;
+        std::size_t begin = 0, end = 0; // of what is mapped, in the buffer
     };
     std::vector<found_argument> arguments;
     std::vector<used_buffer> uses;

@@ -79,21 +79,27 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     return shape;
 }
 
-buffer_location argument_location(device& on, const causeway_acc_argument& one, bool points_to_rows) {
-    if (!one.address) return {};
-    const auto at = [&](const mapping& found, const void* from, const void* host) -> buffer_location {
+const void* section_of(const causeway_acc_argument& one) { return one.data ? one.data->host : nullptr; }
+
+launch_site::found_argument find_argument(device& on, const causeway_acc_argument& one, bool points_to_rows) {
+    const auto with = [&](buffer_location location, std::size_t begin, std::size_t bytes) {
+        return launch_site::found_argument{one.address, section_of(one), location, begin, begin + bytes};
+    };
+    if (!one.address) return with({}, 0, 0);
+    const auto at = [&](const mapping& found, const void* from, const void* host) {
         // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps
         // around.
-        return {found.buffer,
-                found.offset + static_cast<std::size_t>(static_cast<const char*>(host) - found.start) -
-                    static_cast<std::size_t>(static_cast<const char*>(host) - static_cast<const char*>(from))};
+        const auto offset = found.offset + static_cast<std::size_t>(static_cast<const char*>(host) - found.start) -
+                            static_cast<std::size_t>(static_cast<const char*>(host) - static_cast<const char*>(from));
+        return with({found.buffer, offset}, found.offset, found.bytes);
     };
     if (one.data && one.data->mapped && one.data->base == one.address)
         return at(*static_cast<mapping*>(one.data->mapped), one.address, one.data->host);
     if (auto* found = on.table().find_start(one.address)) return at(*found, one.address, one.address);
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
-        return {found->second.buffer,
-                found->second.offset + static_cast<std::size_t>(static_cast<char*>(one.address) - found->first)};
+        return with({found->second.buffer,
+                     found->second.offset + static_cast<std::size_t>(static_cast<char*>(one.address) - found->first)},
+                    found->second.offset, found->second.bytes);
     if (one.data && one.data->base == one.address && one.data->host)
         if (auto* found = on.table().find_start(one.data->host)) return at(*found, one.address, one.data->host);
     if (auto* found = on.table().find_base(one.address)) return at(*found, one.address, found->start);
@@ -102,8 +108,8 @@ buffer_location argument_location(device& on, const causeway_acc_argument& one, 
 }
 
 /// The buffer of what the argument's pointers point to.
-buffer_location rows_of(device& on, const causeway_acc_argument& one) {
-    if (!one.address) return {};
+launch_site::found_argument find_rows(device& on, const causeway_acc_argument& one) {
+    if (!one.address) return {nullptr, section_of(one), {}};
     const bool of_clause = one.data && one.data->base == one.address;
     auto* found = of_clause ? static_cast<mapping*>(one.data->mapped) : nullptr;
     if (!found) found = on.table().find_start(one.address);
@@ -112,21 +118,19 @@ buffer_location rows_of(device& on, const causeway_acc_argument& one) {
     if (!found || !found->rows.buffer)
         fail_here(quoted(one.name) + " is present on device " + std::to_string(on.number()) +
                   " without what its pointers point to");
-    return {found->rows.buffer, 0};
+    return {one.address, section_of(one), {found->rows.buffer, 0}, 0, found->rows.bytes};
 }
 
-/// Two names for one mapping, one of which is written: iterations that look independent may not be.
-bool overlap(const std::vector<launch_site::found_argument>& found, const causeway_acc_argument* arguments, int count) {
-    for (int one = 0; one < count; ++one)
-        for (int other = 0; other < count; ++other)
-            if (one != other && arguments[one].written && found[static_cast<std::size_t>(one)].location.buffer &&
-                found[static_cast<std::size_t>(one)].location.buffer ==
-                    found[static_cast<std::size_t>(other)].location.buffer)
+/// Two names for memory that is mapped once, one of which is written: iterations that look independent may not be.
+bool overlap(const std::vector<launch_site::found_argument>& found, const causeway_acc_argument* arguments) {
+    for (std::size_t one = 0; one < found.size(); ++one)
+        for (std::size_t other = 0; other < found.size(); ++other)
+            if (one != other && arguments[one].written && found[one].location.buffer &&
+                found[one].location.buffer == found[other].location.buffer && found[one].begin < found[other].end &&
+                found[other].begin < found[one].end)
                 return true;
     return false;
 }
-
-const void* section_of(const causeway_acc_argument& one) { return one.data ? one.data->host : nullptr; }
 
 /// What the arguments are on the device.
 launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
@@ -149,11 +153,10 @@ launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causew
     };
     for (int each = 0; each < count; ++each)
         if (is_memory(each))
-            found[static_cast<std::size_t>(each)] = {arguments[each].address, section_of(arguments[each]),
-                                                     arguments[each].kind == CAUSEWAY_ACC_ROWS
-                                                         ? rows_of(on, arguments[each])
-                                                         : argument_location(on, arguments[each], has_rows(each))};
-    const bool overlapping = overlap(found, arguments, count);
+            found[static_cast<std::size_t>(each)] = arguments[each].kind == CAUSEWAY_ACC_ROWS
+                                                        ? find_rows(on, arguments[each])
+                                                        : find_argument(on, arguments[each], has_rows(each));
+    const bool overlapping = overlap(found, arguments);
     if (site.overlapping != overlapping) site.loops = site.one_each = {};
     site.overlapping = overlapping;
     site.uses.clear();

@@ -484,6 +484,35 @@ int main(void) {
         self.assertEqual(sizes[6][1], 1, "arrays that overlap when the program runs")
         self.assertIn(": acc_spread_c_12 on device 0", said)
 
+    def test_arrays_in_one_buffer_share_no_memory_unless_their_parts_do(self):
+        self.write("parts.c", """#include <CL/cl.h>
+#include <openacc.h>
+enum { n = 1000 };
+static void next(const int* x, int* y) {
+    #pragma acc kernels loop present(x[0:n], y[0:n])
+    for (int i = 0; i < n; i++) y[i] = x[i] + 1;
+}
+int main(void) {
+    static int first[n], second[n], third[n];
+    const size_t bytes = n * sizeof(int);
+    cl_mem buffer = clCreateBuffer(acc_get_current_opencl_context(), CL_MEM_READ_WRITE, 2 * bytes, 0, 0);
+    acc_map_buffer(first, buffer, 0, bytes);
+    acc_map_buffer(second, buffer, bytes, bytes);
+    acc_map_buffer(third, buffer, bytes - sizeof(int), bytes);
+    #pragma acc update device(first)
+    next(first, second);
+    next(first, third);
+    #pragma acc update self(third, second)
+    for (int i = 0; i < n; i++) if (third[i] != 1 + (i == n - 1) || second[i] != 1 + (i == n - 2)) return 1;
+    clReleaseMemObject(buffer);
+    return 0;
+}
+""")
+        self.run_program(COMPILER, "parts.c", "-o", "parts", "-lOpenCL")
+        said = self.run_program("./parts", ACC_NOTIFY="1")
+        gangs = list(map(int, re.findall(r"(\d+) gangs of", said)))
+        self.assertEqual([count > 1 for count in gangs], [True, False], said)
+
     def test_groups_of_gpus_have_several_gangs_unless_they_have_workers(self):
         loops = [("", "vector"), ("num_workers(2) vector_length(32)", "worker vector"), ("vector_length(64)", "vector"), ("num_gangs(50)", "vector")]
         text = "int main(void) {\nstatic int a[999][999];\nint wrong = 0;\n"
