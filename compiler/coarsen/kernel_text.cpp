@@ -67,7 +67,8 @@ class checker {
             const auto kind = clang_getCursorKind(child);
             const auto name = text_of(clang_getCursorSpelling(child));
             if ((kind == CXCursor_VarDecl || kind == CXCursor_ParmDecl) &&
-                text_of(clang_getTypeSpelling(clang_getCursorType(child))).find("__local") != std::string::npos)
+                text_of(clang_getTypeSpelling(clang_getCanonicalType(clang_getCursorType(child)))).find("__local") !=
+                    std::string::npos)
                 throw refusal("it has local memory, " + name);
             if (kind == CXCursor_CallExpr) {
                 if (is_of_groups(name)) throw refusal("it calls " + name);

@@ -37,6 +37,11 @@ foreach(test processes status json input interrupt vendors names overrun groups 
   study_test(${test})
 endforeach()
 study_test(driver both)
+if(TARGET causeway_coarsen)
+  add_test(NAME study.coarsened COMMAND ${run_with} pocl -- ${PROJECT_SOURCE_DIR}/.venv/bin/python
+    ${CMAKE_CURRENT_LIST_DIR}/coarsened.py $<TARGET_FILE:causeway_coarsen>)
+  set_tests_properties(study.coarsened PROPERTIES LABELS tools SKIP_RETURN_CODE 77 TIMEOUT 600)
+endif()
 if(TARGET causeway_paper)
   study_test(shares both)
   study_test(paper)
