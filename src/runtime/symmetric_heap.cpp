@@ -34,6 +34,9 @@ std::shared_ptr<symmetric_heap>& process_heap() {
     return *slot;
 }
 
+/// Counts heaps and frees: an allocation that a thread has found is there until this changes.
+std::atomic<std::uint64_t> changes = 0;
+
 /// What a PE tells the others of itself.
 struct introduction {
     int code = 0; ///< why it refuses, if it does
@@ -148,6 +151,7 @@ void symmetric_heap::give_up() {
 
 symmetric_heap::symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes)
     : m_device(device), m_allocator(heap_bytes) {
+    changes.fetch_add(1, std::memory_order_release);
     if (!comm::mpi_runs()) comm::require_mpi(); // there is nobody to tell
     // From here on, what one PE refuses it refuses in the next exchange, for which the others wait.
     m_group = comm::process_group::duplicate(comm);
@@ -631,8 +635,7 @@ void* symmetric_heap::allocate_zeros(std::size_t count, std::size_t bytes_each) 
     try { // nobody puts there before it is zero
         meet({.name = "causeway_symmetric_calloc", .number = 4, .refusal = refusal});
     } catch (...) {
-        const std::lock_guard lock(m_mutex);
-        if (made != nullptr) m_allocator.give(offset_of(static_cast<std::byte*>(made)));
+        if (made != nullptr) give(offset_of(static_cast<std::byte*>(made)));
         throw;
     }
     return made;
@@ -655,7 +658,12 @@ void symmetric_heap::free(void* address) {
           .refusal = refusal});
     const auto bytes = bytes_from(offset);
     if (m_server && bytes != 0) m_heap->words(m_heap->pe()).remove(offset, bytes);
+    give(offset);
+}
+
+void symmetric_heap::give(std::size_t offset) {
     const std::lock_guard lock(m_mutex);
+    changes.fetch_add(1, std::memory_order_release); // first: who sees it waits for the lock
     m_allocator.give(offset);
 }
 
@@ -669,10 +677,20 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
     const auto first = reinterpret_cast<std::uintptr_t>(m_base), wanted = reinterpret_cast<std::uintptr_t>(address);
     if (wanted < first || wanted - first >= m_allocator.bytes()) refuse("is not in the symmetric heap");
     const auto offset = static_cast<std::size_t>(wanted - first);
-    const std::lock_guard lock(m_mutex);
-    const auto range = bytes == 0 ? m_allocator.find_or_end(offset) : m_allocator.find(offset);
-    if (!range) refuse("is in the symmetric heap, but not allocated, or freed");
-    const auto left = range->bytes - (offset - range->offset);
+    // Most calls of a thread are about the allocation of the one before: no lock for them.
+    struct found {
+        std::uint64_t after; // so many changes
+        std::size_t offset, bytes;
+    };
+    static thread_local found last{};
+    const auto now = changes.load(std::memory_order_acquire);
+    if (last.after != now || offset - last.offset >= last.bytes || bytes == 0) {
+        const std::lock_guard lock(m_mutex);
+        const auto range = bytes == 0 ? m_allocator.find_or_end(offset) : m_allocator.find(offset);
+        if (!range) refuse("is in the symmetric heap, but not allocated, or freed");
+        last = {now, range->offset, range->bytes};
+    }
+    const auto left = last.bytes - (offset - last.offset);
     if (bytes > left) refuse("has " + bytes_text(left) + " of its allocation behind it, not " + bytes_text(bytes));
     return offset;
 }

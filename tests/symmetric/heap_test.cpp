@@ -210,6 +210,19 @@ TEST_F(symmetric_heap, refuses_the_bytes_behind_an_allocation_of_any_size) {
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
+TEST_F(symmetric_heap, refuses_what_was_freed_after_it_was_used) {
+    bytes here(100);
+    const auto put = [&](void* to, std::size_t size) { return causeway_symmetric_put(to, here.data(), size, next); };
+    void* const first = causeway_symmetric_malloc(100);
+    ASSERT_EQ(put(first, 100), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(causeway_symmetric_free(first), CL_SUCCESS);
+    EXPECT_TRUE(refused(put(first, 100), CL_INVALID_VALUE, "not allocated, or freed"));
+    ASSERT_EQ(causeway_symmetric_malloc(50), first) << "the test needs the same address again";
+    EXPECT_TRUE(refused(put(first, 100), CL_INVALID_VALUE, "has 50 B of its allocation behind it, not 100 B"));
+    EXPECT_EQ(put(first, 50), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(symmetric_heap, tells_who_touches_memory_that_the_host_does_not_reach) {
     if (own().is_host_memory()) GTEST_SKIP() << "the host reaches it";
     auto* const memory = allocate<unsigned char>(64);
