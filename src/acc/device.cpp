@@ -123,6 +123,7 @@ cl_context device::context() {
         cl_int status = CL_SUCCESS;
         m_context = clCreateContext(nullptr, 1, &m_id, nullptr, nullptr, &status);
         check(status, "clCreateContext");
+        m_table.use(m_context);
     }
     return m_context;
 }

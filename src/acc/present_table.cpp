@@ -2,7 +2,9 @@
 #include "acc/present_table.hpp"
 
 #include "acc/failure.hpp"
+#include "runtime/symmetric_allocation.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 namespace causeway::acc {
@@ -17,6 +19,37 @@ std::string range(const void* start, std::size_t bytes) {
 } // namespace
 
 mapping* present_table::find_start(void* address) {
+    auto* const own = find_own(address);
+    return own ? own : find_symmetric(static_cast<char*>(address));
+}
+
+mapping* present_table::find_symmetric(char* address) {
+    core::symmetric_allocation found;
+    if (!m_context || !causeway_symmetric_allocation(address, &found) || found.context != m_context) return nullptr;
+    const auto same = [&](const mapping& each) {
+        return each.start == found.start && each.bytes == found.bytes && each.buffer == found.buffer &&
+               each.offset == found.offset;
+    };
+    if (const auto known = std::ranges::find_if(m_symmetric, same); known != m_symmetric.end()) return &*known;
+    ++m_version;
+    mapping made{found.start, found.bytes, found.start, found.buffer, found.offset};
+    made.owned = false, made.symmetric = true;
+    made.structured = 1;
+    return &m_symmetric.emplace_back(made);
+}
+
+void present_table::forget_freed() {
+    for (auto each = m_symmetric.begin(); each != m_symmetric.end();) {
+        core::symmetric_allocation found;
+        const bool there = each->start && causeway_symmetric_allocation(each->start, &found) &&
+                           found == core::symmetric_allocation{m_context, each->buffer, each->offset, each->bytes,
+                                                               each->start};
+        if (!there && each->start) ++m_version, each->start = nullptr, each->bytes = 0;
+        each = there || each->structured > 1 || each->dynamic > 0 ? std::next(each) : m_symmetric.erase(each);
+    }
+}
+
+mapping* present_table::find_own(void* address) {
     auto* const at = static_cast<char*>(address);
     auto next = m_mappings.upper_bound(at);
     if (next == m_mappings.begin()) return nullptr;
@@ -51,11 +84,14 @@ mapping* present_table::find_base(void* base) {
 }
 
 mapping* present_table::find_device(char* device_address) {
+    const auto has = [&](const mapping& each) {
+        return each.device_address && device_address >= each.device_address &&
+               device_address < each.device_address + each.bytes;
+    };
     for (auto& [start, each] : m_mappings)
-        if (each.device_address && device_address >= each.device_address &&
-            device_address < each.device_address + each.bytes)
-            return &each;
-    return nullptr;
+        if (has(each)) return &each;
+    const auto found = std::ranges::find_if(m_symmetric, has);
+    return found == m_symmetric.end() ? nullptr : &*found;
 }
 
 mapping* present_table::find_buffer(cl_mem buffer, std::size_t offset) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <list>
 #include <map>
 #include <vector>
 
@@ -29,6 +30,7 @@ struct mapping {
     char* device_address = nullptr; // made when a program first asks for it
     bool owned = true;              // false for acc_map_data()'s buffers and for rows
     mapped_rows rows{};
+    bool symmetric = false; // an allocation of a symmetric heap: one structured count is the heap's
 };
 
 class present_table {
@@ -36,8 +38,11 @@ class present_table {
     /// The mapping that contains [address, address + bytes); nullptr if none does. Ends the program if one contains
     /// only a part.
     mapping* find(void* address, std::size_t bytes);
-    /// The mapping that contains `address`; nullptr if none does.
+    /// The mapping that contains `address`; nullptr if none does. Addresses of a symmetric heap in the table's context
+    /// are mapped.
     mapping* find_start(void* address);
+    /// Whether a mapping beside those of symmetric heaps has some of [address, address + bytes).
+    bool maps(void* address, std::size_t bytes) { return find_own(address) || overlaps(address, bytes); }
     bool overlaps(void* address, std::size_t bytes) const;
     /// The only mapping that was made through a pointer of this value, whichever elements it covers; nullptr if there
     /// is none or more than one.
@@ -51,7 +56,12 @@ class present_table {
         m_mappings.erase(gone.start);
     }
     /// A number that changes whenever the table does: same version, same answers.
-    std::uint64_t version() const { return m_version; }
+    std::uint64_t version() {
+        if (!m_symmetric.empty()) forget_freed();
+        return m_version;
+    }
+    /// Symmetric heaps of this context count from now on.
+    void use(cl_context context) { m_context = context; }
     /// Called when device memory beside the table is allocated or freed: makes a new version.
     void change() { ++m_version; }
     mapping* find_device(char* device_address);
@@ -59,7 +69,13 @@ class present_table {
 
   private:
     std::map<char*, mapping> m_mappings;
+    std::list<mapping> m_symmetric; // an open data construct may point to one that was freed: it stays, without memory
+    cl_context m_context = nullptr;
     std::uint64_t m_version = 0;
+
+    mapping* find_own(void* address);
+    mapping* find_symmetric(char* address);
+    void forget_freed();
 };
 
 } // namespace causeway::acc

@@ -325,7 +325,7 @@ void acc_map_data(void* host, void* address, size_t bytes) {
     ROUTINE("acc_map_data");
     routine_target target;
     if (!target.on || bytes == 0) return;
-    if (target.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    if (target.on->table().maps(host, bytes)) fail_here("the memory is mapped already");
     const auto there = device_location(*target.on, address, bytes);
     mapping made{static_cast<char*>(host), bytes, host, there.buffer, there.offset};
     made.owned = false;
@@ -336,7 +336,7 @@ void acc_map_buffer(void* host, void* buffer, size_t offset, size_t bytes) {
     ROUTINE("acc_map_buffer");
     routine_target target;
     if (!target.on || bytes == 0) return;
-    if (target.on->table().find(host, bytes)) fail_here("the memory is mapped already");
+    if (target.on->table().maps(host, bytes)) fail_here("the memory is mapped already");
     std::size_t size = 0;
     check(clGetMemObjectInfo(static_cast<cl_mem>(buffer), CL_MEM_SIZE, sizeof size, &size, nullptr),
           "clGetMemObjectInfo");
@@ -352,7 +352,7 @@ void acc_unmap_data(void* host) {
     routine_target target;
     if (!target.on) return;
     auto* const found = target.on->table().find_start(host);
-    if (!found || found->owned) fail_here("the memory was not mapped by acc_map_data()");
+    if (!found || found->owned || found->symmetric) fail_here("the memory was not mapped by acc_map_data()");
     release(*target.on, *target.in, *found);
 }
 void* acc_deviceptr(void* host) {

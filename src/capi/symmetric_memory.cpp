@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The symmetric heap: its begin and end, its memory and addresses.
 #include "runtime/guard.hpp"
+#include "runtime/symmetric_allocation.hpp"
 #include "runtime/symmetric_heap.hpp"
 
 #include <causeway/symmetric.h>
@@ -81,6 +82,14 @@ cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* er
     });
     if (errcode_ret != nullptr) *errcode_ret = code;
     return found;
+}
+
+extern "C" __attribute__((visibility("default"))) bool causeway_symmetric_allocation(const void* address,
+                                                                                     symmetric_allocation* found) {
+    const auto heap = symmetric_heap::of_process_if_any();
+    const auto allocation = heap ? heap->allocation_of(address) : std::nullopt;
+    if (allocation) *found = *allocation;
+    return allocation.has_value();
 }
 
 void* causeway_symmetric_pointer(const void* address, int pe) {

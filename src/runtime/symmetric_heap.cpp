@@ -695,6 +695,16 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
     return offset;
 }
 
+std::optional<symmetric_allocation> symmetric_heap::allocation_of(const void* address) const {
+    const auto first = reinterpret_cast<std::uintptr_t>(m_base), wanted = reinterpret_cast<std::uintptr_t>(address);
+    if (wanted < first || wanted - first >= m_allocator.bytes()) return std::nullopt;
+    const std::lock_guard lock(m_mutex);
+    const auto range = m_allocator.find(wanted - first);
+    if (!range) return std::nullopt;
+    return symmetric_allocation{context(), buffer(), range->offset, range->bytes,
+                                reinterpret_cast<char*>(m_base) + range->offset};
+}
+
 std::size_t symmetric_heap::locate_word(const void* address, std::size_t bytes, const char* what) const {
     const auto offset = locate(address, bytes, what);
     if (offset % bytes != 0)

@@ -11,6 +11,7 @@
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 #include "runtime/heap_link.hpp"
 #include "runtime/heap_request.hpp"
+#include "runtime/symmetric_allocation.hpp"
 #include "runtime/untouchable_range.hpp"
 
 #include <CL/cl.h>
@@ -56,6 +57,8 @@ class symmetric_heap {
     /// The offset of `bytes` that lie in one allocation; `what` names them in the error. Throws
     /// transfer_error(invalid_value).
     [[nodiscard]] std::size_t locate(const void* address, std::size_t bytes, const char* what) const;
+    /// The allocation that `address` lies in, if any.
+    [[nodiscard]] std::optional<symmetric_allocation> allocation_of(const void* address) const;
     /// As locate(), for a word, which must be aligned.
     [[nodiscard]] std::size_t locate_word(const void* address, std::size_t bytes, const char* what) const;
     void require_pe(int pe) const;

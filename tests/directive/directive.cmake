@@ -35,6 +35,14 @@ foreach(runtime ${runtimes})
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/opencl_handles.c
             ${CMAKE_CURRENT_LIST_DIR}/opencl_handles_host.c -lOpenCL)
 endforeach()
+# A heap of two PEs, in the directives' context.
+foreach(runtime ${runtimes})
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_folders)
+  causeway_test(directive.symmetric.${runtime} LABEL directive RUNTIME ${runtime} RANKS 2 TIMEOUT 300
+    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/symmetric.c -DCL_TARGET_OPENCL_VERSION=120
+            -I${PROJECT_SOURCE_DIR}/include ${mpi_folders} -L$<TARGET_FILE_DIR:causeway> -Wl,-rpath,$<TARGET_FILE_DIR:causeway> -lcauseway
+            ${MPI_C_LIBRARIES} -lOpenCL)
+endforeach()
 foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)

@@ -70,7 +70,7 @@ def main():
     right &= compare(
         f"{given.library} (for libcauseway_icd and libcauseway_acc)",
         private,
-        {"causeway_cluster_join", "causeway_copy_beside_queues"},
+        {"causeway_cluster_join", "causeway_copy_beside_queues", "causeway_symmetric_allocation"},
     )
     for name in sorted(set(found) - private):
         if found[name] != given.interface:
