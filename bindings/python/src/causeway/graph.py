@@ -175,8 +175,8 @@ class Graph:
         self._kept: list[Any] = []  # memory and functions that the graph uses
         self._files: list[_File] = []  # of streams at the positions of their files
         self._raised: BaseException | None = None
-        place = context_handle(context), device_handle(device or context.devices[0])
-        code = _create(*place, ctypes.byref(self._handle))
+        where = context_handle(context), device_handle(device or context.devices[0])
+        code = _create(*where, ctypes.byref(self._handle))
         self._check(code, "causeway_graph_create")
 
     def release(self) -> None:
