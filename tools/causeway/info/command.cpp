@@ -29,7 +29,7 @@ namespace {
 const char* const
     teaching = R"(Shows what Causeway finds on this machine, or on those of all ranks that it is started on: devices and
 drivers, MPI and its thread level, page-locked memory, file systems, options and where each value came from; then what
-is wrong, and what to do about it. What ranks have in common stands there once.
+is wrong, and what to do about it. What ranks have in common is shown once.
 
 Examples:
   causeway info                       this machine

@@ -29,7 +29,7 @@ const char* const description = "measure every route beside the limit of the mac
 
 const char* const teaching = R"(Measures how fast this machine moves OpenCL data: by the library, by the code that users
 write otherwise (naive), and by the best that the hardware can do (limit), in turn in one run. Checks every byte that
-the library and naive code move, and those of limits wherever these leave any to look at.
+the library and naive code move, and the bytes of limits wherever they are left in memory.
 
 Examples:
   causeway perf --quick                    files, peers, kernels: a first look in less than half a minute

@@ -39,12 +39,12 @@ using causeway_tool::launcher;
 using causeway_tool::usage_error;
 
 const char* const teaching =
-    R"(Starts PROGRAM on several ranks under the launcher that is there: srun in a Slurm job (in a script of sbatch, or
-a shell of salloc), for as many ranks as the job has tasks; else the mpirun of the MPI that Causeway is linked with,
-for one. Where Slurm's MpiDefault is none, srun is told the interface that this MPI needs (PMIx, PMI-2 for MPICH);
-where Slurm lacks it, mpirun starts the ranks. On one machine ranks may be more than processors, and none is bound to
-one; as root, which containers are often run as, Open MPI is told that this is meant; variables of Causeway and OpenCL
-go to all ranks.
+    R"(Starts PROGRAM on several ranks. In a Slurm job (in a script of sbatch, or a shell of salloc) srun starts them,
+by default one for each task of the job. Elsewhere the mpirun of the MPI that Causeway is linked with does, by default
+one. Where Slurm's MpiDefault is none, srun gets the interface that this MPI needs (PMIx, PMI-2 for MPICH); where
+Slurm lacks it, mpirun starts the ranks. On one machine there may be more ranks than processors, and no rank is bound
+to one. Open MPI's mpirun is allowed to run as root, as in many containers. The variables of Causeway and OpenCL go to
+all ranks.
 
 Examples:
   causeway run -n 4 ./program                 four ranks here

@@ -45,7 +45,7 @@ namespace fs = std::filesystem;
 const char* const teaching =
     R"(Runs PROGRAM, unchanged, on the platform Causeway and says where its time goes: in which of OpenCL's functions, in
 compilation, waiting, kernels and copies, and how near these come to what the machine's memory gives. Any OpenCL program
-will do, also one of Python's; its processes are told apart.
+will do, also one in Python. Each process of a program is shown by itself.
 
 With --budget it runs the program once more, records the launches that take longest, and does them again in a process of
 their own in other ways: work-group sizes, items put together, maps, memory flags, the driver's settings. Results that

@@ -27,7 +27,7 @@ causeway_task_record_end() wrote. Policies: work-stealing, central, locality, lo
 
 Examples:
   causeway tasks simulate map                                all policies, distribution as the paper advises
-  causeway tasks simulate matmul --distribution fine         against the advice
+  causeway tasks simulate matmul --distribution fine         by another distribution than the paper advises
   causeway tasks simulate map --machine tilepro64 --vicinity 4
   causeway tasks simulate map --policy locality --timeline map.json
   causeway tasks timeline run.tasks -o run.json              a recorded run, as it was

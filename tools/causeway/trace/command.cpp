@@ -35,7 +35,7 @@ using causeway_tool::usage_error;
 const char* const teaching =
     R"(Runs PROGRAM and records in one file, for all ranks, what each transfer waited for and when each of its
 blocks was read, copied, sent, received and written, beside the kernels and copies of the program. These are shown also
-of programs that make no transfer, and of Python's.
+of programs in Python, and of programs that make no transfer.
 
 Examples:
   causeway trace -- ./program                        record causeway-trace.json

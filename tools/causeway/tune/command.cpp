@@ -39,9 +39,9 @@ using nlohmann::json;
 const char* const description = "measure what this machine's devices, file systems and messages can do";
 
 const char* const teaching = R"(Measures how long the parts of transfers take: copies to and from the memory of each
-device, reads and writes of a file system, messages to a rank. By these figures transfers choose how they move bytes;
-they are kept below ~/.cache, and corrected by the transfers that run. Programs need not call for it: devices are
-measured by themselves once a program uses them for a while.
+device, reads and writes of a file system, messages to a rank. By these figures transfers choose how they move bytes.
+The figures are kept below ~/.cache, and corrected by the transfers that run. A program need not ask for them: the
+library measures devices by itself once a program uses them for a while.
 
 Examples:
   causeway tune                            the devices of the first platform
