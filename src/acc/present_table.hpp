@@ -30,7 +30,7 @@ struct mapping {
     char* device_address = nullptr; // made when a program first asks for it
     bool owned = true;              // false for acc_map_data()'s buffers and for rows
     mapped_rows rows{};
-    bool symmetric = false; // an allocation of a symmetric heap: one structured count is the heap's
+    bool symmetric = false; // an allocation of a symmetric heap, which itself holds one structured count
 };
 
 class present_table {
@@ -41,7 +41,7 @@ class present_table {
     /// The mapping that contains `address`; nullptr if none does. Addresses of a symmetric heap in the table's context
     /// are mapped.
     mapping* find_start(void* address);
-    /// Whether a mapping beside those of symmetric heaps has some of [address, address + bytes).
+    /// Whether a mapping outside of symmetric heaps overlaps [address, address + bytes).
     bool maps(void* address, std::size_t bytes) { return find_own(address) || overlaps(address, bytes); }
     bool overlaps(void* address, std::size_t bytes) const;
     /// The only mapping that was made through a pointer of this value, whichever elements it covers; nullptr if there
@@ -60,7 +60,7 @@ class present_table {
         if (!m_symmetric.empty()) forget_freed();
         return m_version;
     }
-    /// Symmetric heaps of this context count from now on.
+    /// From now on addresses of symmetric heaps in this context count as mapped.
     void use(cl_context context) { m_context = context; }
     /// Called when device memory beside the table is allocated or freed: makes a new version.
     void change() { ++m_version; }
@@ -69,7 +69,7 @@ class present_table {
 
   private:
     std::map<char*, mapping> m_mappings;
-    std::list<mapping> m_symmetric; // an open data construct may point to one that was freed: it stays, without memory
+    std::list<mapping> m_symmetric; // freed ones stay, without memory, as an open data construct may point to one
     cl_context m_context = nullptr;
     std::uint64_t m_version = 0;
 

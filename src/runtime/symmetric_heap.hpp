@@ -132,7 +132,7 @@ class symmetric_heap {
     [[nodiscard]] bool overlaps_itself(const std::byte* memory, const endpoints::heap_location& where,
                                        std::size_t bytes) const;
     [[nodiscard]] bool keeps_words(std::size_t offset, std::size_t bytes) const;
-    /// Frees the range that begins there.
+    /// Frees the range that begins at `offset`.
     void give(std::size_t offset);
     /// Whether the calling thread may work in the memory of `pe` itself, without the engine, in a tenth of the time or
     /// less. Sometimes false, so that the engine notices a dead PE; always false if `pe` has left, and while a timeline

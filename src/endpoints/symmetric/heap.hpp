@@ -202,7 +202,7 @@ class heap_waits final : public transfer::progress_source {
 
   private:
     std::vector<heap_waiter*> m_all; // null: removed while they are looked at
-    time_point m_next_trouble;
+    time_point m_next_trouble; // when waiters are asked for trouble() again
 };
 
 } // namespace causeway::endpoints
