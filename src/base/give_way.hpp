@@ -9,12 +9,11 @@
 
 namespace causeway {
 
-/// Yields; after a yield that took long, later calls sleep 50 us instead for a while. A thread that yields runs again
-/// after the time slices of all others, milliseconds each (Linux); one that slept runs again soon. Any thread.
-inline void give_way() {
-    using namespace std::chrono_literals;
-    constexpr auto slow = 500us;
-    constexpr unsigned sleeps_until_next_try = 1000;
+/// Yields; after a yield that took longer than `slow`, later calls sleep 50 us instead, until the next try. A thread
+/// that yields runs again after the time slices of all others, milliseconds each (Linux); one that slept runs again
+/// soon. Any thread.
+inline void give_way(std::chrono::microseconds slow = std::chrono::microseconds(500),
+                     unsigned sleeps_until_next_try = 1000) {
     thread_local unsigned sleeps = 0;
     if (sleeps != 0) {
         --sleeps;

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
 
 namespace causeway::comm {
@@ -30,7 +31,10 @@ constexpr std::size_t largest_message = std::size_t{1} << 30;
 constexpr std::uint64_t most_messages = 4096;
 constexpr std::size_t most_started = 256;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-constexpr unsigned looks_without_pause = 20000, looks_for_a_look_at_processes = 1024;
+constexpr unsigned looks_without_pause = 1000, looks_with_short_pauses = 20000, looks_for_a_look_at_processes = 1024;
+/// A yield beside the kernel's work on a large message takes up to this; one beside another program, its time slices.
+constexpr std::chrono::milliseconds slow_yield{2};
+constexpr unsigned sleeps_beside_large_message = 100;
 
 void check(const char* call, int code) {
     if (code == MPI_SUCCESS) return;
@@ -107,7 +111,7 @@ remote_memory::~remote_memory() {
 
 /// An earlier form, with MPI_Wait here and MPI_Improbe in the thread that serves, stopped for good with Open MPI 4.1.
 /// The cause is not known.
-void remote_memory::complete(MPI_Request& what) {
+void remote_memory::complete(MPI_Request& what, std::size_t bytes) {
     int is_over = 0;
     for (unsigned looks = 1;; ++looks) {
         const int code = PMPI_Test(&what, &is_over, MPI_STATUS_IGNORE);
@@ -115,7 +119,11 @@ void remote_memory::complete(MPI_Request& what) {
         check("MPI_Test", code);
         if (is_over != 0) return;
         if (looks % looks_for_a_look_at_processes == 0) look_for_dead();
-        give_way();
+        if (bytes > few_bytes) {
+            give_way(slow_yield, sleeps_beside_large_message);
+        } else {
+            give_way();
+        }
     }
 }
 
@@ -171,7 +179,7 @@ void remote_memory::post_read(transfer& one, const remote_location& where, void*
 
 void remote_memory::complete(transfer& one) {
     for (auto& each : one.messages)
-        if (each != MPI_REQUEST_NULL) complete(each);
+        if (each != MPI_REQUEST_NULL) complete(each, one.what.bytes);
 }
 
 void remote_memory::keep(std::unique_ptr<transfer> one) {
@@ -275,7 +283,7 @@ void remote_memory::answer(int source, const request& what, const std::byte* wit
         MPI_Request sent = MPI_REQUEST_NULL;
         check("MPI_Isend",
               PMPI_Isend(bytes, static_cast<int>(count), MPI_BYTE, source, what.tag, m_answers->communicator(), &sent));
-        complete(sent);
+        complete(sent, count);
     };
     const auto change = [&] {
         return what.bytes == 4
@@ -292,7 +300,7 @@ void remote_memory::answer(int source, const request& what, const std::byte* wit
             MPI_Request payload = MPI_REQUEST_NULL;
             check("MPI_Irecv", PMPI_Irecv(memory, static_cast<int>(before_last), MPI_BYTE, source, what.tag,
                                           m_payloads->communicator(), &payload));
-            complete(payload);
+            complete(payload, before_last);
             store_once(memory + before_last, &what.operand, last_bytes);
         }
         break;
@@ -333,9 +341,9 @@ void remote_memory::serve() {
             }
             if (m_ends.load(std::memory_order_acquire)) break;
             if (++looks < looks_without_pause) {
-                give_way();
+                give_way(slow_yield);
             } else {
-                ::usleep(looks < 2 * looks_without_pause ? 50 : 500);
+                ::usleep(looks < looks_with_short_pauses ? 50 : 500);
             }
         }
         check("MPI_Cancel", PMPI_Cancel(&next));

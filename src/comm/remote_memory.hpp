@@ -79,7 +79,8 @@ class remote_memory {
     void keep(std::unique_ptr<transfer> one);
     void count(int rank, std::size_t bytes);
     void quiet(int rank);
-    void complete(MPI_Request& what);
+    /// `bytes`: of a large message, in order to wait more busily.
+    void complete(MPI_Request& what, std::size_t bytes = 0);
     void look_for_dead();
     [[nodiscard]] int new_tag();
 
