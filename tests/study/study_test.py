@@ -405,8 +405,7 @@ def test_paper(given):
     timed = [row for row in told["rows"] if row["figure"] not in counted | shares]
     assert all(row["seconds"] > 0 for row in timed), [row for row in timed if row["seconds"] <= 0]
     if platform.machine() == "x86_64":
-        # A hasty run leaves out launches of more than 30,000 instructions: all of 17 and 19.
-        assert figures >= counted - {"17", "17 kernel", "19", "19 kernel"}, figures
+        assert figures >= counted, figures
         steps = {(row["figure"], row["series"], row["x"]): row["value"] for row in told["rows"] if row["figure"] in counted}
         whole, kernel = steps[("9", "Square 2000", "1")], steps[("9 kernel", "Square 2000", "1")]
         assert 2000 / 16 <= kernel < whole, (kernel, whole)
