@@ -131,6 +131,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
         }
         if (!m_again) break;
     }
+    m_threads_meet = body.find("barrier(") != std::string::npos;
     std::string text = "__kernel void " + name + parameters() + " {\n" + prologue() + body + epilogue() + "}\n";
     if (has_reductions()) text += final_kernel(name);
     functions();
@@ -217,6 +218,9 @@ QualType kernel_writer::element_of(const VarDecl* variable) const {
 std::string kernel_writer::parameters() {
     std::string text;
     const auto add = [&](const std::string& one) { text += (text.empty() ? "(" : ", ") + one; };
+    // Where threads meet, one reads what another has written: `restrict` would let a compiler keep what it read before.
+    const std::string written = m_threads_meet ? "__global char *" : "__global char *ACC_RESTRICT ";
+    const std::string read = "__global const char *ACC_RESTRICT ";
     for (const auto& each : m_region.captures) {
         const auto location = each.variable->getLocation();
         const auto name = identifier(each.variable->getNameAsString());
@@ -228,18 +232,15 @@ std::string kernel_writer::parameters() {
             break;
         case role::buffer:
         case role::shared:
-            add(std::string(each.written && !each.rows() ? "__global char *" : "__global const char *") +
-                "ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name);
-            if (each.rows())
-                add(std::string(each.written ? "__global char *" : "__global const char *") + "ACC_RESTRICT acc_rows_" +
-                    name);
+            add((each.written && !each.rows() ? written : read) + "acc_buffer_" + name + ", long acc_offset_" + name);
+            if (each.rows()) add((each.written ? written : read) + "acc_rows_" + name);
             break;
         case role::reduction:
-            add("__global char *ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name);
+            add(written + "acc_buffer_" + name + ", long acc_offset_" + name);
             add("__global char *ACC_RESTRICT acc_parts_" + name);
             break;
         case role::own:
-            if (each.own_array) add("__global char *ACC_RESTRICT acc_own_" + name + ", long acc_own_bytes_" + name);
+            if (each.own_array) add(written + "acc_own_" + name + ", long acc_own_bytes_" + name);
             if (each.begins)
                 add("__global const char *ACC_RESTRICT acc_buffer_" + name + ", long acc_offset_" + name +
                     ", long acc_length_" + name);
@@ -249,8 +250,7 @@ std::string kernel_writer::parameters() {
             for (const auto& length : m_print.row_lengths(each.variable))
                 if (length.starts_with("acc_row")) add("long " + length);
     }
-    for (const auto& each : m_scratches)
-        add("__global char *ACC_RESTRICT acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
+    for (const auto& each : m_scratches) add(written + "acc_own_" + each.name + ", long acc_own_bytes_" + each.name);
     // Not of char: NVIDIA's driver (580) aligns local memory by the argument's type, and doubles are kept there.
     add("__local long *acc_scratch");
     add("int acc_gangs");

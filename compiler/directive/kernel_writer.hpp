@@ -47,6 +47,7 @@ class kernel_writer {
     std::set<std::string> m_made_scratches;
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
+    bool m_threads_meet = false; // the kernel has barriers
     bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
                              // gangs' loop
     int m_gang_loops = 0;

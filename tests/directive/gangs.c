@@ -364,8 +364,26 @@ static void first_private_sections(int gangs, int n) {
     expect(!wrong, "sections in firstprivate");
 }
 
+/* What the gang has read before, and one of its threads then writes, all read anew. */
+static void read_before_and_after(int n) {
+    int seen[3] = {0, 0, 0}, t = 0, by[64];
+    for (int i = 0; i < n; i++) by[i] = i + 1;
+#pragma acc kernels copyin(by[0 : n])
+    {
+        t = 5;
+        for (int i = 0; i < n; i++) t = t ^ by[i];
+        seen[0] = t;
+        t = n + 9;
+        seen[1] = t;
+    }
+    int wanted = 5;
+    for (int i = 0; i < n; i++) wanted ^= i + 1;
+    expect(seen[0] == wanted && seen[1] == n + 9 && t == n + 9, "what all have read before");
+}
+
 int main(void) {
     pace_of_threads();
+    read_before_and_after(64);
     first_private_sections(7, 90);
     gangs_that_share_groups(67, 301);
     gangs_that_share_groups(3, 5);
