@@ -139,10 +139,11 @@ struct launch_site {
     bool overlapping = false;
     std::uint64_t version = 0;
     struct found_argument {
-        const void* address;
-        const void* section;
+        const void* address = nullptr;
+        const void* section = nullptr;
+        std::size_t section_bytes = 0;
         buffer_location location;
-        std::size_t begin = 0, end = 0; // of what is mapped, in the buffer
+        std::size_t begin = 0, end = 0; // the part of the buffer that the kernel may access
     };
     std::vector<found_argument> arguments;
     std::vector<used_buffer> uses;

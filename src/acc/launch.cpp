@@ -4,6 +4,7 @@
 #include "acc/failure.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -80,36 +81,40 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
 }
 
 const void* section_of(const causeway_acc_argument& one) { return one.data ? one.data->host : nullptr; }
+std::size_t bytes_of(const causeway_acc_argument& one) { return one.data ? one.data->bytes : 0; }
 
 launch_site::found_argument find_argument(device& on, const causeway_acc_argument& one, bool points_to_rows) {
-    const auto with = [&](buffer_location location, std::size_t begin, std::size_t bytes) {
-        return launch_site::found_argument{one.address, section_of(one), location, begin, begin + bytes};
+    // The mapping that holds the pointer's value need not hold what the kernel accesses: that may be anywhere.
+    launch_site::found_argument made{one.address, section_of(one), bytes_of(one), {}, 0, SIZE_MAX};
+    if (!one.address) return made;
+    // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps around.
+    const auto at = [&](cl_mem buffer, std::size_t offset, const char* start) {
+        made.location = {buffer, offset + static_cast<std::size_t>(static_cast<const char*>(one.address) - start)};
+        return made;
     };
-    if (!one.address) return with({}, 0, 0);
-    const auto at = [&](const mapping& found, const void* from, const void* host) {
-        // The kernel subscripts from the pointer's own value, which may lie before what is mapped: the sum wraps
-        // around.
-        const auto offset = found.offset + static_cast<std::size_t>(static_cast<const char*>(host) - found.start) -
-                            static_cast<std::size_t>(static_cast<const char*>(host) - static_cast<const char*>(from));
-        return with({found.buffer, offset}, found.offset, found.bytes);
+    const auto in = [&](const mapping& found) { return at(found.buffer, found.offset, found.start); };
+    const auto within = [&](const mapping& found) {
+        made.begin = found.offset, made.end = found.offset + found.bytes;
+        return in(found);
     };
-    if (one.data && one.data->mapped && one.data->base == one.address)
-        return at(*static_cast<mapping*>(one.data->mapped), one.address, one.data->host);
-    if (auto* found = on.table().find_start(one.address)) return at(*found, one.address, one.address);
+    const bool has_section = one.data && one.data->base == one.address;
+    if (has_section && one.data->mapped) return within(*static_cast<mapping*>(one.data->mapped));
+    auto* const of_section = has_section && one.data->host ? on.table().find_start(one.data->host) : nullptr;
+    if (of_section && one.data->bytes > 0 &&
+        static_cast<const char*>(one.data->host) + one.data->bytes <= of_section->start + of_section->bytes)
+        return within(*of_section);
+    if (auto* found = on.table().find_start(one.address)) return in(*found);
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
-        return with({found->second.buffer,
-                     found->second.offset + static_cast<std::size_t>(static_cast<char*>(one.address) - found->first)},
-                    found->second.offset, found->second.bytes);
-    if (one.data && one.data->base == one.address && one.data->host)
-        if (auto* found = on.table().find_start(one.data->host)) return at(*found, one.address, one.data->host);
-    if (auto* found = on.table().find_base(one.address)) return at(*found, one.address, found->start);
+        return at(found->second.buffer, found->second.offset, found->first);
+    if (of_section) return in(*of_section);
+    if (auto* found = on.table().find_base(one.address)) return in(*found);
     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) +
               (points_to_rows ? ": a data clause must name its rows, as " + std::string(one.name) + "[0:n][0:m]" : ""));
 }
 
 /// The buffer of what the argument's pointers point to.
 launch_site::found_argument find_rows(device& on, const causeway_acc_argument& one) {
-    if (!one.address) return {nullptr, section_of(one), {}};
+    if (!one.address) return {nullptr, section_of(one), bytes_of(one)};
     const bool of_clause = one.data && one.data->base == one.address;
     auto* found = of_clause ? static_cast<mapping*>(one.data->mapped) : nullptr;
     if (!found) found = on.table().find_start(one.address);
@@ -118,7 +123,7 @@ launch_site::found_argument find_rows(device& on, const causeway_acc_argument& o
     if (!found || !found->rows.buffer)
         fail_here(quoted(one.name) + " is present on device " + std::to_string(on.number()) +
                   " without what its pointers point to");
-    return {one.address, section_of(one), {found->rows.buffer, 0}, 0, found->rows.bytes};
+    return {one.address, section_of(one), bytes_of(one), {found->rows.buffer, 0}, 0, found->rows.bytes};
 }
 
 /// Two names for memory that is mapped once, one of which is written: iterations that look independent may not be.
@@ -142,7 +147,8 @@ launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causew
     for (int each = 0; same && each < count; ++each)
         if (is_memory(each)) {
             const auto& before = site.arguments[static_cast<std::size_t>(each)];
-            same = before.address == arguments[each].address && before.section == section_of(arguments[each]);
+            same = before.address == arguments[each].address && before.section == section_of(arguments[each]) &&
+                   before.section_bytes == bytes_of(arguments[each]);
         }
     if (same) return site;
     std::vector<launch_site::found_argument> found(static_cast<std::size_t>(count));

@@ -492,8 +492,17 @@ static void next(const int* x, int* y) {
     #pragma acc kernels loop present(x[0:n], y[0:n])
     for (int i = 0; i < n; i++) y[i] = x[i] + 1;
 }
+/* The value of `from_second` lies in another part than what the loop accesses by it. */
+static void shift(const int* x, int* from_second) {
+    #pragma acc kernels loop
+    for (int i = 1; i < n; i++) from_second[i - n] = x[i - 1] + 1;
+}
+static void shift_present(const int* x, int* from_second) {
+    #pragma acc kernels loop default(present)
+    for (int i = 1; i < n; i++) from_second[i - n] = x[i - 1] + 1;
+}
 int main(void) {
-    static int first[n], second[n], third[n];
+    static int first[n], second[n], third[n], all[2 * n];
     const size_t bytes = n * sizeof(int);
     cl_mem buffer = clCreateBuffer(acc_get_current_opencl_context(), CL_MEM_READ_WRITE, 2 * bytes, 0, 0);
     acc_map_buffer(first, buffer, 0, bytes);
@@ -504,6 +513,16 @@ int main(void) {
     next(first, third);
     #pragma acc update self(third, second)
     for (int i = 0; i < n; i++) if (third[i] != 1 + (i == n - 1) || second[i] != 1 + (i == n - 2)) return 1;
+    acc_map_buffer(all, buffer, 0, bytes);
+    acc_map_buffer(all + n, buffer, bytes, bytes);
+    shift(all, all + n);
+    #pragma acc update self(all[0:n])
+    for (int i = 0; i < n; i++) if (all[i] != i) return 2;
+    all[0] = 1;
+    #pragma acc update device(all[0:1])
+    shift_present(all, all + n);
+    #pragma acc update self(all[0:n])
+    for (int i = 0; i < n; i++) if (all[i] != 1 + i) return 3;
     clReleaseMemObject(buffer);
     return 0;
 }
@@ -511,7 +530,7 @@ int main(void) {
         self.run_program(COMPILER, "parts.c", "-o", "parts", "-lOpenCL")
         said = self.run_program("./parts", ACC_NOTIFY="1")
         gangs = list(map(int, re.findall(r"(\d+) gangs of", said)))
-        self.assertEqual([count > 1 for count in gangs], [True, False], said)
+        self.assertEqual([count > 1 for count in gangs], [True, False, False, False], said)
 
     def test_groups_of_gpus_have_several_gangs_unless_they_have_workers(self):
         loops = [("", "vector"), ("num_workers(2) vector_length(32)", "worker vector"), ("vector_length(64)", "vector"), ("num_gangs(50)", "vector")]
