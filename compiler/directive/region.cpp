@@ -245,6 +245,13 @@ class analyser {
         return false;
     }
 
+    bool is_reduced_by_a_clause(const VarDecl* variable) const {
+        for (const auto& node : m_tree.all())
+            for (const auto& each : node->reductions)
+                if (each.variable == variable && !each.found) return true;
+        return false;
+    }
+
     static role memory_role(const VarDecl* variable) {
         const auto type = variable->getType();
         return type->isPointerType() || type->isArrayType() ? role::buffer : role::shared;
@@ -479,6 +486,8 @@ class analyser {
             made.how = role::reduction;
             made.operation = operation;
             made.by_gangs = reduced_by_gangs(variable);
+            if (m_default == "none" && !clause && !m_unit.is_declared(variable) && !is_reduced_by_a_clause(variable))
+                not_given(variable);
             made.record = record_for(variable, "COPY");
         } else if (clause) {
             made.how = role::shared;

@@ -49,6 +49,7 @@ REFUSED = [
     ("#pragma acc parallel default(all)\n{}", 1, "'default' takes 'none' or 'present'"),
     ("#pragma acc parallel loop default(none)\nfor (int i = 0; i < 4; i++) a[i] = 0;", 1, "'a' is in no data clause"),
     ("#pragma acc kernels default(none)\nx = 1;", 1, "'x' is in no data clause"),
+    ("#pragma acc kernels default(none)\nfor (int i = 0; i < 4; i++) x += i;", 1, "'x' is in no data clause"),
     ("#pragma acc parallel reduction(x)\n{}", 1, "expected an operator and ':'"),
     ("#pragma acc parallel reduction(/:n)\n{}", 1, "OpenACC has no reduction '/'"),
     ("#pragma acc parallel reduction(+:a)\n{}", 1, "a reduction of 'a'"),
@@ -614,8 +615,8 @@ int main(void) {
         self.assertEqual(len(regions), devices, events)
 
     def test_takes_programs_that_name_all_their_data(self):
-        for scalar in ("firstprivate(by) ", ""):
-            self.write("all.c", f"int main(void) {{ int a[9], s = 0, by = 2;\n#pragma acc parallel loop default(none) copyout(a) {scalar}reduction(+:s)\n"
+        for construct, loop in (("parallel loop firstprivate(by)", ""), ("parallel loop", ""), ("kernels copyin(by)", "\n#pragma acc loop ")):
+            self.write("all.c", f"int main(void) {{ int a[9], s = 0, by = 2;\n#pragma acc {construct} default(none) copyout(a) {loop}reduction(+:s)\n"
                                 "for (int i = 0; i < 9; i++) { int t = by * i; a[i] = t; s += t; }\nreturn s != 72 || a[8] != 16; }\n")
             self.run_program(COMPILER, "all.c", "-o", "all")
             self.run_program("./all")
