@@ -128,7 +128,7 @@ std::uint64_t address(const void* of) { return reinterpret_cast<std::uintptr_t>(
 /// True if the bytes came.
 bool to_and_fro(const cuda& device, const nvshmem& shmem, int rank, std::size_t bytes) {
     constexpr int rounds = 11;
-    const int trips = bytes <= 8 ? 50 : bytes <= (std::size_t{1} << 20) ? 20 : 4, peer = 1 - rank;
+    const int trips = bytes <= (std::size_t{1} << 20) ? 20 : 4, peer = 1 - rank;
     auto* const source = shmem.allocate(bytes);
     auto* const target = shmem.allocate(bytes);
     auto* const signal = static_cast<std::uint64_t*>(shmem.allocate(sizeof(std::uint64_t)));

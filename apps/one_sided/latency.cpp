@@ -18,7 +18,8 @@ bool latency(const pe& here, int rounds) {
     MPI_Comm_split(MPI_COMM_WORLD, here.own < 2 ? 0 : 1, here.own, &both);
     for (const std::size_t bytes :
          {std::size_t{8}, std::size_t{64} << 10, std::size_t{1} << 20, std::size_t{16} << 20}) {
-        // As many commands at all sizes up to 1 MiB: each that is enqueued adds some 0.1 us to the trips before it.
+        // As many at all sizes up to 1 MiB: each that is enqueued lengthens the engine's polls, and so the trips before
+        // it.
         const int trips = bytes <= (std::size_t{1} << 20) ? 20 : 4;
         auto* const target = here.allocate<unsigned char>(bytes);
         auto* const signal = here.allocate<std::uint64_t>(1);
