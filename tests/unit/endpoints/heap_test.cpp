@@ -8,6 +8,8 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <string>
+#include <vector>
 
 using causeway::endpoints::heap_request;
 using causeway::endpoints::shortage;
@@ -55,11 +57,14 @@ TEST(awaited_words, are_told_with_what_they_are) {
 
 class counted_waiter final : public causeway::endpoints::heap_waiter {
   public:
-    bool look() override { return ++looks, false; }
-    void give_up(const causeway::failure&) override {}
+    bool look() override { return ++looks == last_look; }
+    void give_up(const causeway::failure& why) override { given_up_for.push_back(why.message); }
     causeway::endpoints::heap& of() override { std::abort(); }
-    causeway::failure trouble(causeway::time_point) override { return ++questions, causeway::failure{}; }
+    causeway::failure trouble(causeway::time_point) override { return ++questions, why; }
     int looks = 0, questions = 0;
+    int last_look = 0; // which finds that the wait is over; 0 for none
+    causeway::failure why;
+    std::vector<std::string> given_up_for;
 };
 
 TEST(heap_waits, look_each_time_and_ask_for_trouble_now_and_then) {
@@ -73,6 +78,24 @@ TEST(heap_waits, look_each_time_and_ask_for_trouble_now_and_then) {
     EXPECT_EQ(each.questions, 1);
     (void)waits.poll(now + std::chrono::milliseconds(10));
     EXPECT_EQ(each.questions, 2);
+}
+
+TEST(heap_waits, give_up_in_trouble_unless_what_they_wait_for_has_come) {
+    causeway::endpoints::heap_waits waits;
+    counted_waiter in_vain, in_time;
+    in_vain.why = in_time.why = {causeway::status::peer_failed, 0, 0, "a PE is gone"};
+    in_time.last_look = 2; // what it waits for comes between its first look and the question
+    waits.add(in_vain);
+    waits.add(in_time);
+    const causeway::time_point now(std::chrono::hours(1));
+    EXPECT_TRUE(waits.poll(now));
+    EXPECT_EQ(in_vain.looks, 2);
+    EXPECT_EQ(in_vain.given_up_for, std::vector<std::string>{"a PE is gone"});
+    EXPECT_EQ(in_time.looks, 2);
+    EXPECT_TRUE(in_time.given_up_for.empty());
+    EXPECT_FALSE(waits.busy());
+    EXPECT_FALSE(waits.poll(now + std::chrono::hours(1)));
+    EXPECT_EQ(in_vain.looks + in_time.looks, 4);
 }
 
 } // namespace
