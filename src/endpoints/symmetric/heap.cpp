@@ -121,9 +121,15 @@ failure heap::end_of_any(time_point now) {
 failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
     look_at_processes(now);
     if (m_dead) return m_dead;
-    for (int pe = 0; pe < pes(); ++pe)
-        if (arrival_of(pe, number).number != number)
-            if (auto gone = absence_of(pe, now)) return gone;
+    for (int pe = 0; pe < pes(); ++pe) {
+        if (arrival_of(pe, number).number == number) continue;
+        const auto gone = absence_of(pe, now);
+        if (!gone) continue;
+        // It may have left because another one gave up or died, which is to be named instead.
+        m_next_look = {};
+        look_at_processes(now);
+        return m_dead ? m_dead : gone;
+    }
     return {};
 }
 

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 using causeway::endpoints::heap_request;
@@ -96,6 +97,27 @@ TEST(heap_waits, give_up_in_trouble_unless_what_they_wait_for_has_come) {
     EXPECT_FALSE(waits.busy());
     EXPECT_FALSE(waits.poll(now + std::chrono::hours(1)));
     EXPECT_EQ(in_vain.looks + in_time.looks, 4);
+}
+
+TEST(a_meeting, names_who_gave_up_and_not_who_left_for_that) {
+    using causeway::endpoints::heap_control;
+    constexpr int pes = 3, own = 2;
+    const auto size = heap_control::bytes(pes);
+    std::vector<heap_control::head> memory(pes * size / sizeof(heap_control::head));
+    std::vector<causeway::endpoints::heap_member> members(pes);
+    const auto control_of = [&](int pe) { return reinterpret_cast<std::byte*>(memory.data()) + pe * size; };
+    for (int pe = 0; pe < pes; ++pe) members[static_cast<std::size_t>(pe)].control = control_of(pe);
+    causeway::endpoints::heap_waits waits;
+    causeway::endpoints::heap heap(waits, own, 4096, std::move(members));
+    heap.arrive({.number = 1});
+    const causeway::time_point now(std::chrono::hours(1));
+    EXPECT_FALSE(heap.trouble_at_meeting(1, now)); // which looks at all, and will not again at once
+    const auto become = [&](int pe, std::uint32_t state) {
+        reinterpret_cast<heap_control::head*>(control_of(pe))->state = state;
+    };
+    become(0, heap_control::has_left);
+    become(1, heap_control::has_given_up);
+    EXPECT_EQ(heap.trouble_at_meeting(1, now).message, "PE 1 has given up: its program failed, or its MPI");
 }
 
 } // namespace
