@@ -479,6 +479,11 @@ void device::forget(char* address) {
     m_reserved.erase(found);
 }
 
+std::uint64_t device::table_version() {
+    for (char* const each : m_table.forget_freed()) forget(each);
+    return m_table.version();
+}
+
 std::map<char*, device::reservation>::iterator device::find_reserved(void* address) {
     auto* const at = static_cast<char*>(address);
     auto next = m_reserved.upper_bound(at);

@@ -173,6 +173,8 @@ class device {
     cl_command_queue peer_queue(int other);
     std::map<long, queue>& queues() { return m_queues; }
     present_table& table() { return m_table; }
+    /// The table's version, of what is still allocated.
+    std::uint64_t table_version();
     /// The number of `declare` variables that are mapped here.
     std::size_t& declared() { return m_declared; }
 

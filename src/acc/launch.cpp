@@ -140,7 +140,7 @@ bool overlap(const std::vector<launch_site::found_argument>& found, const causew
 /// What the arguments are on the device.
 launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causeway_acc_argument* arguments, int count) {
     auto& site = on.site(kernel);
-    bool same = site.version == on.table().version() && site.arguments.size() == static_cast<std::size_t>(count);
+    bool same = site.version == on.table_version() && site.arguments.size() == static_cast<std::size_t>(count);
     const auto is_memory = [&](int each) {
         return arguments[each].kind == CAUSEWAY_ACC_BUFFER || arguments[each].kind == CAUSEWAY_ACC_ROWS;
     };
@@ -170,7 +170,7 @@ launch_site& look_up(device& on, const causeway_acc_kernel& kernel, const causew
         if (const auto buffer = found[static_cast<std::size_t>(each)].location.buffer)
             site.uses.push_back({buffer, arguments[each].written != 0});
     site.arguments = std::move(found);
-    site.version = on.table().version();
+    site.version = on.table_version();
     return site;
 }
 

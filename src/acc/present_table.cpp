@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <utility>
 
 namespace causeway::acc {
 namespace {
@@ -38,15 +39,18 @@ mapping* present_table::find_symmetric(char* address) {
     return &m_symmetric.emplace_back(made);
 }
 
-void present_table::forget_freed() {
+std::vector<char*> present_table::forget_freed() {
+    std::vector<char*> addresses;
     for (auto each = m_symmetric.begin(); each != m_symmetric.end();) {
         core::symmetric_allocation found;
         const bool there = each->start && causeway_symmetric_allocation(each->start, &found) &&
                            found == core::symmetric_allocation{m_context, each->buffer, each->offset, each->bytes,
                                                                each->start};
         if (!there && each->start) ++m_version, each->start = nullptr, each->bytes = 0;
-        each = there || each->structured > 1 || each->dynamic > 0 ? std::next(each) : m_symmetric.erase(each);
+        if (!there && each->device_address) addresses.push_back(std::exchange(each->device_address, nullptr));
+        each = there || each->structured > 1 ? std::next(each) : m_symmetric.erase(each);
     }
+    return addresses;
 }
 
 mapping* present_table::find_own(void* address) {

@@ -55,11 +55,10 @@ class present_table {
         ++m_version;
         m_mappings.erase(gone.start);
     }
-    /// A number that changes whenever the table does: same version, same answers.
-    std::uint64_t version() {
-        if (!m_symmetric.empty()) forget_freed();
-        return m_version;
-    }
+    /// A number that changes whenever the table does: same version, same answers once forget_freed() was called.
+    std::uint64_t version() const { return m_version; }
+    /// Takes out what symmetric heaps have freed since. Returns the device addresses that it had.
+    std::vector<char*> forget_freed();
     /// From now on addresses of symmetric heaps in this context count as mapped.
     void use(cl_context context) { m_context = context; }
     /// Called when device memory beside the table is allocated or freed: makes a new version.
@@ -69,13 +68,12 @@ class present_table {
 
   private:
     std::map<char*, mapping> m_mappings;
-    std::list<mapping> m_symmetric; // freed ones stay, without memory, as an open data construct may point to one
+    std::list<mapping> m_symmetric; // freed ones stay, without memory, while an open data construct points to them
     cl_context m_context = nullptr;
     std::uint64_t m_version = 0;
 
     mapping* find_own(void* address);
     mapping* find_symmetric(char* address);
-    void forget_freed();
 };
 
 } // namespace causeway::acc

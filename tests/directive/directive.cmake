@@ -36,13 +36,16 @@ foreach(runtime ${runtimes})
             ${CMAKE_CURRENT_LIST_DIR}/opencl_handles_host.c -lOpenCL)
 endforeach()
 # A heap of two PEs, in the directives' context.
+list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_folders)
+set(directive_symmetric ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/symmetric.c -DCL_TARGET_OPENCL_VERSION=120
+  -I${PROJECT_SOURCE_DIR}/include ${mpi_folders} -L$<TARGET_FILE_DIR:causeway> -Wl,-rpath,$<TARGET_FILE_DIR:causeway> -lcauseway
+  ${MPI_C_LIBRARIES} -lOpenCL)
 foreach(runtime ${runtimes})
-  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE mpi_folders)
-  causeway_test(directive.symmetric.${runtime} LABEL directive RUNTIME ${runtime} RANKS 2 TIMEOUT 300
-    COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/symmetric.c -DCL_TARGET_OPENCL_VERSION=120
-            -I${PROJECT_SOURCE_DIR}/include ${mpi_folders} -L$<TARGET_FILE_DIR:causeway> -Wl,-rpath,$<TARGET_FILE_DIR:causeway> -lcauseway
-            ${MPI_C_LIBRARIES} -lOpenCL)
+  causeway_test(directive.symmetric.${runtime} LABEL directive RUNTIME ${runtime} RANKS 2 TIMEOUT 300 COMMAND ${directive_symmetric})
 endforeach()
+# A heap whose memory the host does not reach, as on cards.
+causeway_test(directive.symmetric.by_link.pocl LABEL directive RUNTIME pocl RANKS 2 TIMEOUT 300
+  COMMAND env CAUSEWAY_BRIDGE=host ${directive_symmetric})
 foreach(runtime ${runtimes})
   causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
