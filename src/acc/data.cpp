@@ -244,6 +244,7 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
         if (!found && (clauses->if_present || !one.host)) continue;
         if (!found)
             fail_here(quoted(one.name) + " is not present on device " + std::to_string(target.device().number()));
+        if (found->symmetric) continue; // its only copy is the device's
         check_rows(target.device(), *found, one);
         if (found->rows.buffer) {
             if (one.kind == CAUSEWAY_ACC_TO_HOST)

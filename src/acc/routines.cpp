@@ -85,10 +85,11 @@ void leave(void* host, std::size_t bytes, bool copy, bool finalize, int queue) {
 void update(void* host, std::size_t bytes, bool to_device, int queue) {
     routine_target target(queue);
     if (!target.on || !host || bytes == 0) return;
-    if (!target.on->table().find(host, bytes))
-        fail_here("the memory is not present on device " + std::to_string(target.on->number()));
+    const auto* const found = target.on->table().find(host, bytes);
+    if (!found) fail_here("the memory is not present on device " + std::to_string(target.on->number()));
     const auto there = location_of(*target.on, host, bytes, "the range");
     if (target.number == synchronous_queue) target.on->order_all(*target.in);
+    if (found->symmetric) return target.finish(); // its only copy is the device's
     if (to_device)
         target.on->write(*target.in, there, host, bytes);
     else

@@ -79,6 +79,9 @@ static void use_a_heap(int round) {
     fill(y, 7);
 #pragma acc enter data copyin(x[0 : n])
 #pragma acc exit data copyout(x[0 : n]) finalize
+#pragma acc update self(x[0 : n]) device(y[0 : n])
+    acc_update_self(y, n * sizeof *y);
+    acc_update_device(x, n * sizeof *x);
     expect(count_wrong(x, 10 * pe + round, 1) == 0 && count_wrong(y, 7, 1) == 0, "clauses that name what is present");
     spread_first(y - 1, y);
     expect(count_wrong(y, 7, 0) == 0, "a loop in order, as two pointers point to one allocation");
