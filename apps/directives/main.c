@@ -85,8 +85,13 @@ int main(int argc, char** argv) {
         const struct problem* const problem = problems[each];
         if (strcmp(argv[1], "all") && strcmp(argv[1], problem->name)) continue;
         found = 1;
-        if (problem->most_devices && devices > problem->most_devices) continue;
-        if (devices < problem->least_devices) continue;
+        if (devices < problem->least_devices || (problem->most_devices && devices > problem->most_devices)) {
+            const int few = devices < problem->least_devices;
+            if (strcmp(argv[1], "all"))
+                fprintf(stderr, "%s: takes at %s %d devices, not %d\n", problem->name, few ? "least" : "most",
+                        few ? problem->least_devices : problem->most_devices, devices);
+            continue;
+        }
         wrong += solve(problem, devices, n > 0 ? n : problem->n, repeats > 0 ? repeats : 1);
     }
     if (!found) fprintf(stderr, "%s: no problem '%s'\n", argv[0], argv[1]);

@@ -6,10 +6,11 @@
 #include <string.h>
 
 static double* v;
-static int count;
+static int n, count;
 
-static void prepare(int devices, int n) {
-    count = peer_size(n, 3);
+static void prepare(int devices, int given) {
+    n = given;
+    count = peer_first(n, peer_part_count);
     v = malloc(count * sizeof *v);
     for (int i = 0; i < count; i++) v[i] = peer_value(i);
 #pragma acc enter data copyin(v[0 : count]) deviceid(0)
@@ -19,8 +20,13 @@ static void prepare(int devices, int n) {
 }
 
 static void run(int part) {
-    const int size = peer_size(count - 1, part);
-#pragma acc update peer to(v[0 : size]) to_device(1) from(v[0 : size]) from_device(0)
+    const int first = peer_first(n, part), size = peer_size(n, part);
+#pragma acc serial deviceid(0) present(v)
+    {
+        v[first] += 1;
+        v[first + size - 1] += 1;
+    }
+#pragma acc update peer to(v[first : size]) to_device(1) from(v[first : size]) from_device(0)
 #pragma acc wait device(0)
 #pragma acc wait device(1)
 }

@@ -129,10 +129,16 @@ const struct problem s3d_problem = {"s3d",     "FLOP",    1 << 21,         0,   
 
 /* Copies between two devices: the engine's own command is the limit. */
 static double peer_work(int n, int part) { return 1e-9 * sizeof(double) * peer_size(n, part); }
-static long peer_count(int n) { return peer_size(n, 3); }
+static long peer_count(int n) { return peer_first(n, peer_part_count); }
 static double peer_error(const double* results, int n, int runs) {
     double error = 0;
-    for (int i = 0; i < peer_size(n, 3); i++) error = greatest(error, fabs(results[i] - peer_value(i)));
+    for (int part = 0; part < peer_part_count; part++) {
+        const int first = peer_first(n, part), last = first + peer_size(n, part) - 1;
+        for (int i = first; i <= last; i++) {
+            const double added = (double)runs * ((i == first) + (i == last));
+            error = greatest(error, fabs(results[i] / (peer_value(i) + added) - 1));
+        }
+    }
     return error;
 }
 static const char* const peer_parts[] = {"1/1024", "1/64", "1/8", "all", 0};
