@@ -19,6 +19,10 @@ foreach(program found_reductions gangs iterations matmul heat members reductions
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
 endforeach()
+# Another compiler keeps other values of the gang's memory.
+causeway_test(directive.gangs_as_gpu.intel LABEL directive RUNTIME intel TIMEOUT 600
+  COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/gangs.c)
+set_property(TEST directive.gangs_as_gpu.intel APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
 # A driver that reads what goes to the device before its turn.
 if(TARGET early_writes)
   causeway_test(directive.early_writes.pocl LABEL directive RUNTIME pocl
@@ -95,10 +99,12 @@ if(CAUSEWAY_OCLGRIND)
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     set_tests_properties(directive.races.${program} PROPERTIES LABELS directive TIMEOUT 300)
   endforeach()
-  # The form of kernels in which each thread has one iteration.
-  add_test(NAME directive.races_as_gpu.rows
-    COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/rows.c)
-  set_tests_properties(directive.races_as_gpu.rows PROPERTIES LABELS directive TIMEOUT 300 ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
+  # Many threads in a group, and the form of kernels in which each thread has one iteration.
+  foreach(program gangs rows)
+    add_test(NAME directive.races_as_gpu.${program}
+      COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
+    set_tests_properties(directive.races_as_gpu.${program} PROPERTIES LABELS directive TIMEOUT 300 ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
+  endforeach()
 else()
   add_test(NAME directive.races COMMAND ${CMAKE_COMMAND} -E cat "there-is-no-oclgrind:-scripts/setup.sh-compilers-installs-it")
 endif()
