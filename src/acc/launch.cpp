@@ -98,7 +98,10 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
         return in(found);
     };
     const bool has_section = one.data && one.data->base == one.address;
-    if (has_section && one.data->mapped) return within(*static_cast<mapping*>(one.data->mapped));
+    if (has_section && one.data->mapped) {
+        const auto& found = *static_cast<mapping*>(one.data->mapped);
+        return one.data->bytes > 0 ? within(found) : in(found);
+    }
     auto* const of_section = has_section && one.data->host ? on.table().find_start(one.data->host) : nullptr;
     if (of_section && one.data->bytes > 0 &&
         static_cast<const char*>(one.data->host) + one.data->bytes <= of_section->start + of_section->bytes)

@@ -502,6 +502,10 @@ static void shift_present(const int* x, int* from_second) {
     #pragma acc kernels loop default(present)
     for (int i = 1; i < n; i++) from_second[i - n] = x[i - 1] + 1;
 }
+static void shift_without_sections(const int* x, int* from_second) {
+    #pragma acc kernels loop present(x, from_second)
+    for (int i = 1; i < n; i++) from_second[i - n] = x[i - 1] + 1;
+}
 int main(void) {
     static int first[n], second[n], third[n], all[2 * n];
     const size_t bytes = n * sizeof(int);
@@ -524,6 +528,11 @@ int main(void) {
     shift_present(all, all + n);
     #pragma acc update self(all[0:n])
     for (int i = 0; i < n; i++) if (all[i] != 1 + i) return 3;
+    all[0] = 2;
+    #pragma acc update device(all[0:1])
+    shift_without_sections(all, all + n);
+    #pragma acc update self(all[0:n])
+    for (int i = 0; i < n; i++) if (all[i] != 2 + i) return 4;
     clReleaseMemObject(buffer);
     return 0;
 }
@@ -531,7 +540,7 @@ int main(void) {
         self.run_program(COMPILER, "parts.c", "-o", "parts", "-lOpenCL")
         said = self.run_program("./parts", ACC_NOTIFY="1")
         gangs = list(map(int, re.findall(r"(\d+) gangs of", said)))
-        self.assertEqual([count > 1 for count in gangs], [True, False, False, False], said)
+        self.assertEqual([count > 1 for count in gangs], [True, False, False, False, False], said)
 
     def test_groups_of_gpus_have_several_gangs_unless_they_have_workers(self):
         loops = [("", "vector"), ("num_workers(2) vector_length(32)", "worker vector"), ("vector_length(64)", "vector"), ("num_gangs(50)", "vector")]
