@@ -567,6 +567,17 @@ int main(void) {
         said = self.run_program("./lanes", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1")
         self.assertEqual(re.findall(r"99 gangs of 1 workers of (\d+) lanes", said), ["32", "64", "128", "128"], said)
 
+    def test_loops_that_fill_a_gpu_have_large_groups(self):
+        many = 2048 * max(64, os.cpu_count() or 1)
+        text = f"int main(void) {{\nstatic float a[{many}];\nint wrong = 0;\n"
+        for clauses, n in (("", many), ("", 1000), ("vector_length(64)", many), ("num_workers(2)", many)):
+            levels = "gang worker vector" if "workers" in clauses else ""
+            text += f"#pragma acc parallel loop {levels} {clauses} copy(a)\nfor (int i = 0; i < {n}; i++) a[i]++;\n"
+        self.write("large.c", text + f"for (int i = 0; i < {many}; i++) wrong += a[i] != (i < 1000 ? 4 : 3);\nreturn wrong != 0; }}\n")
+        self.run_program(COMPILER, "large.c", "-o", "large")
+        said = self.run_program("./large", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1")
+        self.assertEqual(re.findall(r"gangs of (\d+) workers of (\d+) lanes", said), [("1", "512"), ("1", "128"), ("1", "64"), ("2", "32")], said)
+
     def test_the_host_knows_how_often_the_loop_of_gangs_runs(self):
         """Launches on GPUs are as large as their loops, where that is known before."""
         heads = {"int i = 3; i < n; i++": 97, "int i = 0; i <= n; i += 7": 15, "int i = n - 1; i >= 1; i -= 2": 50,
