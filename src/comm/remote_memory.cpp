@@ -32,9 +32,10 @@ constexpr std::uint64_t most_messages = 4096;
 constexpr std::size_t most_started = 256;
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
 constexpr unsigned looks_without_pause = 1000, looks_with_short_pauses = 20000, looks_for_a_look_at_processes = 1024;
-/// A yield beside the kernel's work on a large message takes up to this; one beside another program, its time slices.
+/// A yield that takes longer than this waited for another program's time slice, not for the kernel's work on a message.
 constexpr std::chrono::milliseconds slow_yield{2};
 constexpr unsigned sleeps_beside_large_message = 100;
+constexpr std::size_t large_bytes = std::size_t{256} << 10;
 
 void check(const char* call, int code) {
     if (code == MPI_SUCCESS) return;
@@ -119,7 +120,7 @@ void remote_memory::complete(MPI_Request& what, std::size_t bytes) {
         check("MPI_Test", code);
         if (is_over != 0) return;
         if (looks % looks_for_a_look_at_processes == 0) look_for_dead();
-        if (bytes > few_bytes) {
+        if (bytes >= large_bytes) {
             give_way(slow_yield, sleeps_beside_large_message);
         } else {
             give_way();

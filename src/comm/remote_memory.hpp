@@ -79,7 +79,7 @@ class remote_memory {
     void keep(std::unique_ptr<transfer> one);
     void count(int rank, std::size_t bytes);
     void quiet(int rank);
-    /// `bytes`: of a large message, in order to wait more busily.
+    /// `bytes`: the message's size; a large one's wait goes on yielding where others sleep.
     void complete(MPI_Request& what, std::size_t bytes = 0);
     void look_for_dead();
     [[nodiscard]] int new_tag();

@@ -255,8 +255,9 @@ const std::byte* job::borrow(team_slot& slot, loan what, const void* source, std
 
 void job::long_wait::pause() {
     using namespace std::chrono_literals;
-    // Where messages come, whoever carries them needs the processor more.
-    if (m_all.m_remote && m_times > 1000) {
+    // Who waits for a message frees the processor for the kernel and the thread that serves.
+    const bool by_message = m_all.m_remote && (m_needed < 0 || m_all.is_remote(m_needed));
+    if (by_message && m_times > 1000) {
         ::usleep(50);
     } else {
         give_way();

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded: what a large receive gets is stored only when MPI_Test says that it is complete, as MPI promises no more.
- */
+/* Preloaded: stores the bytes of a large receive when MPI_Test reports it complete. MPI promises no more. */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
