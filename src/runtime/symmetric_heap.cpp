@@ -383,7 +383,9 @@ void symmetric_heap::free(void* address) {
         if (address == nullptr) return;
         offset = locate(address, 0, "the address");
         const std::lock_guard lock(m_mutex);
-        if (m_allocator.find_or_end(offset)->offset != offset)
+        const auto range = m_allocator.find_or_end(offset);
+        if (!range) throw transfer_error(status::invalid_value, "another thread has freed the address meanwhile");
+        if (range->offset != offset)
             throw transfer_error(status::invalid_value,
                                  "the address is in the middle of an allocation of the symmetric heap");
     });
