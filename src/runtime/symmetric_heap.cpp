@@ -6,6 +6,7 @@
 #include "cl/calls.hpp"
 #include "endpoints/file/page_cache.hpp"
 #include "endpoints/host/host_endpoint.hpp"
+#include "endpoints/symmetric/last_range.hpp"
 #include "runtime/enqueue.hpp"
 #include "runtime/mpi_runtime.hpp"
 #include "runtime/window_buffers.hpp"
@@ -415,20 +416,16 @@ std::size_t symmetric_heap::locate(const void* address, std::size_t bytes, const
     const auto first = reinterpret_cast<std::uintptr_t>(m_base), wanted = reinterpret_cast<std::uintptr_t>(address);
     if (wanted < first || wanted - first >= m_allocator.bytes()) refuse("is not in the symmetric heap");
     const auto offset = static_cast<std::size_t>(wanted - first);
-    // Most calls of a thread are about the allocation of the one before: no lock for them.
-    struct found {
-        std::uint64_t after; // so many changes
-        std::size_t offset, bytes;
-    };
-    static thread_local found last{};
+    // Most calls of a thread are about the allocation that it used last: no lock for them.
+    static thread_local endpoints::last_range last;
     const auto now = changes.load(std::memory_order_acquire);
-    if (last.after != now || offset - last.offset >= last.bytes || bytes == 0) {
+    if (bytes == 0 || !last.has(this, now, offset)) {
         const std::lock_guard lock(m_mutex);
         const auto range = bytes == 0 ? m_allocator.find_or_end(offset) : m_allocator.find(offset);
         if (!range) refuse("is in the symmetric heap, but not allocated, or freed");
-        last = {now, range->offset, range->bytes};
+        last.keep(this, now, *range);
     }
-    const auto left = last.bytes - (offset - last.offset);
+    const auto left = last.get().bytes - (offset - last.get().offset);
     if (bytes > left) refuse("has " + bytes_text(left) + " of its allocation behind it, not " + bytes_text(bytes));
     return offset;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranges of a symmetric heap.
+#include "endpoints/symmetric/last_range.hpp"
 #include "endpoints/symmetric/offset_allocator.hpp"
 
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include <map>
 #include <random>
 
+using causeway::endpoints::last_range;
 using causeway::endpoints::offset_allocator;
 
 namespace {
@@ -70,6 +72,26 @@ TEST(offset_allocator, never_gives_a_byte_twice) {
     }
     for (const auto& [offset, bytes] : taken) all.give(offset);
     EXPECT_EQ(all.largest_free(), all.bytes());
+}
+
+TEST(last_range, is_forgotten_at_any_change) {
+    const int heap = 0;
+    last_range last;
+    EXPECT_FALSE(last.has(&heap, 0, 0));
+    last.keep(&heap, 7, {.offset = 64, .bytes = 100});
+    EXPECT_TRUE(last.has(&heap, 7, 64));
+    EXPECT_TRUE(last.has(&heap, 7, 163));
+    EXPECT_FALSE(last.has(&heap, 7, 164));
+    EXPECT_FALSE(last.has(&heap, 7, 63));
+    EXPECT_FALSE(last.has(&heap, 8, 64));
+}
+
+// A thread may still hold a heap that another thread has ended, and find a range of it after the next heap began.
+TEST(last_range, is_of_one_heap) {
+    const int ended = 0, next = 0;
+    last_range last;
+    last.keep(&ended, 7, {.offset = 0, .bytes = 100});
+    EXPECT_FALSE(last.has(&next, 7, 0));
 }
 
 } // namespace
