@@ -264,6 +264,12 @@ TEST(study_verdicts, tell_that_larger_groups_help_where_null_is_the_best) {
     EXPECT_EQ(with(0.98, 0.97), "holds no more");
 }
 
+TEST(study_verdicts, take_the_mean_of_the_two_in_the_middle_of_an_even_number) {
+    const auto groups = verdict_on("groups", {point("14", "Square", "NULL", 1), point("14", "Square", "1", 0.2),
+                                              point("14", "Sum", "NULL", 1), point("14", "Sum", "1", 0.4)});
+    EXPECT_THAT(groups.figure, testing::HasSubstr("groups of one 0.30 x"));
+}
+
 TEST(study_verdicts, ask_parboils_kernels_whether_more_work_helps) {
     const auto with = [](double square, double cp) {
         return verdict_on("work per item", {point("8", "Square", "1", 1), point("8", "Square", "10", square),

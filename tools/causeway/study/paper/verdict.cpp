@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "study/paper/verdict.hpp"
 
+#include "study/statistics.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -17,11 +19,7 @@ constexpr double small_part = 0.5, large_part = 0.2, removed = 0.3; // of a prog
 constexpr double helps = 1.1, hurts = 0.9; // speed relative to the base
 constexpr double beats_null = 1.05, beats_copy = 1.02, alike = 0.05;
 
-double median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    return values[values.size() / 2];
-}
+using study::median;
 
 std::string number(double value, const char* unit) {
     char text[48];
