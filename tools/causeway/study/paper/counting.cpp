@@ -89,12 +89,12 @@ int count_launches(std::size_t nth, std::uint64_t most, unsigned looks, int repo
         const auto once = on.launch(launch.of, launch.global, launch.local, launch.options);
         once(); // compiles
         once();
-        // Each series has its first row, however long that takes.
+        // The first row of each series may take ten times as many steps.
         const auto limit = begun.insert(launch.figure + launch.of.name).second ? most * 10 : most;
         auto counted = count_instructions(once, limit, is_kernel);
         if (!counted.is_whole || counted.kernel == 0) continue; // too long, or in threads that take no signals
         for (unsigned look = 1; look < looks; ++look) {
-            const auto again = count_instructions(once, most, is_kernel);
+            const auto again = count_instructions(once, limit, is_kernel);
             if (again.is_whole && again.all < counted.all) counted = again; // the fewer hold the fewer waits
         }
         const auto line = launch.figure + "|" + launch.of.name + "|" + launch.x + "|" +
