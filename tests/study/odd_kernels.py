@@ -2,7 +2,7 @@
 """Kernels that a replay has to be careful with: `peek` reads beyond its buffer, `groups` says which group it is in, `image` reads
 an image through a sampler, `parts` has two parts of one buffer, `says` prints what
 looks like an answer, `waits` never ends in groups of other sizes, `again` writes what is there already, to half of its buffer,
-`shifts` gives other results as vectors, and `seldom` now and then."""
+`shifts` gives other results as vectors, and `seldom` now and then, `divides` divides by zero."""
 import sys
 
 import numpy
@@ -35,6 +35,7 @@ __kernel void seldom(__global const float* from, __global float* to) {
     if (get_global_id(0) == 0 && __builtin_ia32_rdtsc() / 64 % 4 == 0) to[0] = 2;
 #endif
 }
+__kernel void divides(__global const float* from, __global int* to) { to[get_global_id(0)] = 7 / (int)from[get_global_id(0)]; }
 __kernel void parts(__global const float* from, __global float* to) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }
 __kernel void image(__read_only image2d_t from, sampler_t by, __global float* to) {
     int2 at = (int2)(get_global_id(0), get_global_id(1));

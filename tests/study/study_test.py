@@ -275,6 +275,14 @@ def test_overrun(given):
     assert any("could not be done again" in finding["sentence"] for finding in findings)
 
 
+def test_divides(given):
+    """PoCL steps over a division by zero, in a replay as in the program."""
+    if platform.machine() != "x86_64":
+        sys.exit(77)
+    launches, _ = odd(given, "divides", options=("--budget", "1s"))
+    assert "error" not in launches["divides"], launches
+
+
 def test_groups(given):
     """Sizes that change results are left out."""
     launches, findings = odd(given, "groups")

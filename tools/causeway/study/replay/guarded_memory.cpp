@@ -88,7 +88,11 @@ void guarded_memory::tell_of_faults(int descriptor) {
     struct sigaction action{};
     action.sa_sigaction = on_fault;
     action.sa_flags = SA_SIGINFO;
-    for (const int each : {SIGSEGV, SIGBUS, SIGFPE, SIGILL}) ::sigaction(each, &action, nullptr);
+    for (const int each : {SIGSEGV, SIGBUS, SIGILL}) ::sigaction(each, &action, nullptr);
+    // PoCL has a handler of its own, which steps over a division by zero.
+    struct sigaction drivers{};
+    ::sigaction(SIGFPE, nullptr, &drivers);
+    if (drivers.sa_handler == SIG_DFL) ::sigaction(SIGFPE, &action, nullptr);
 }
 
 } // namespace replay

@@ -25,8 +25,8 @@ class guarded_memory {
     /// True if the pattern is unchanged.
     [[nodiscard]] bool is_intact() const;
 
-    /// From now on an access to a guard page writes {"fault": ..., "object": number} to `descriptor` and ends the
-    /// process with status 3.
+    /// From now on a fault, as by an access to a guard page, writes {"fault": ..., "object": number, "signal": number}
+    /// to `descriptor` and ends the process with status 3. A driver's own handler of SIGFPE stays.
     static void tell_of_faults(int descriptor);
 
   private:
