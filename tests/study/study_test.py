@@ -272,7 +272,8 @@ def test_overrun(given):
     """What a kernel does beyond its buffer is found, and told."""
     launches, findings = odd(given, "peek")
     assert launches["peek"]["error"]["fault"] == "beyond its end" and launches["peek"]["error"]["object"] == 0
-    assert any("could not be done again" in finding["sentence"] for finding in findings)
+    (finding,) = (each for each in findings if "could not be done again" in each["sentence"])
+    assert finding["figure"] == "memory beyond the end of buffer 0 was touched" and "outside of its buffers" in finding["change"], finding
 
 
 def test_divides(given):

@@ -6,6 +6,7 @@
 #include "study/paper/verdict.hpp"
 #include "study/size_search.hpp"
 #include "study/statistics.hpp"
+#include "study/units.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <functional>
 #include <optional>
 #include <set>
@@ -224,8 +226,28 @@ TEST(study_findings, say_what_to_change_where_a_launch_was_not_done_again) {
         const auto found = findings_of(process, {{{"kernel", "square"}, {"error", error}}}, {});
         return found.empty() ? "" : found[0].at("change").get<std::string>();
     };
-    EXPECT_THAT(change_after({{"fault", "11"}}), testing::HasSubstr("mend that first"));
-    EXPECT_THAT(change_after({{"code", -5}}), testing::HasSubstr("Nothing in the source"));
+    const auto after_fault = [&](const char* where, int object, int signal) {
+        return change_after({{"error", "it"}, {"fault", where}, {"object", object}, {"signal", signal}});
+    };
+    EXPECT_THAT(after_fault("beyond its end", 0, SIGSEGV), testing::HasSubstr("outside of its buffers"));
+    EXPECT_THAT(after_fault("elsewhere", -1, SIGSEGV), testing::HasSubstr("or its driver"));
+    EXPECT_THAT(after_fault("elsewhere", -1, SIGFPE), testing::HasSubstr("divides by zero"));
+    EXPECT_THAT(after_fault("elsewhere", -1, SIGILL), testing::HasSubstr("undefined"));
+    EXPECT_THAT(change_after({{"error", "it did not end within 120 seconds"}, {"too_long", true}}),
+                testing::HasSubstr("Let one launch do less"));
+    EXPECT_THAT(change_after({{"error", "the process ended"}}), testing::HasSubstr("were not timed"));
+    EXPECT_EQ(change_after({{"error", "the time was over"}, {"given_up", true}}), "");
+}
+
+TEST(study_findings, say_in_words_why_a_launch_was_not_done_again) {
+    const auto text = [](const char* where, int object, int signal) {
+        return fault_text({{"fault", where}, {"object", object}, {"signal", signal}});
+    };
+    EXPECT_EQ(text("beyond its end", 2, SIGSEGV), "memory beyond the end of buffer 2 was touched");
+    EXPECT_EQ(text("before its begin", 0, SIGBUS), "memory before the begin of buffer 0 was touched");
+    EXPECT_EQ(text("elsewhere", -1, SIGSEGV), "memory outside of all buffers was touched");
+    EXPECT_EQ(text("elsewhere", -1, SIGFPE), "an integer was divided by zero (SIGFPE)");
+    EXPECT_THAT(text("elsewhere", -1, SIGILL), testing::HasSubstr("SIGILL"));
 }
 
 TEST(study_verdicts, tell_a_million_elements_by_the_name) {

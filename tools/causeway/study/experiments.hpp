@@ -35,7 +35,8 @@ struct experiment_settings {
 [[nodiscard]] std::vector<std::filesystem::path> recorded_launches(const std::filesystem::path& folder);
 
 /// The results of one launch: "kernel", "global", "local", "reference", and "variants", each with "what", "seconds",
-/// "before", "speedup", "low", "high", "sure", "outcome"; "error" if it cannot be replayed.
+/// "before", "speedup", "low", "high", "sure", "outcome"; "error" if it cannot be replayed,
+/// as replay_process has it.
 [[nodiscard]] nlohmann::json try_variants(const std::filesystem::path& launch, const experiment_settings& settings);
 
 } // namespace study

@@ -5,6 +5,7 @@
 #include "study/units.hpp"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <string>
 
@@ -25,6 +26,19 @@ std::string times_text(double factor) {
     char text[32];
     std::snprintf(text, sizeof text, "%.2f x", factor);
     return text;
+}
+
+/// What to change where a launch could not be replayed.
+std::string change_after(const json& error) {
+    if (error.contains("too_long"))
+        return "Let one launch do less: divide it into several, or give the studied run a smaller problem.";
+    if (!error.contains("fault"))
+        return "Its variants were not timed, because each is compared with a replay of the launch.";
+    if (error.at("signal") == SIGFPE) return "The kernel divides by zero: mend that first.";
+    if (error.at("signal") == SIGILL)
+        return "The kernel does what is undefined, or the driver compiled it for another processor: mend that first.";
+    if (error.at("object") < 0) return "The kernel or its driver touches memory that is not there: mend that first.";
+    return "The kernel itself touches memory outside of its buffers: mend that first.";
 }
 
 class finder {
@@ -130,12 +144,8 @@ class finder {
         for (const auto& launch : m_launches) {
             if (launch.contains("error")) {
                 if (launch.at("error").contains("given_up")) continue;
-                add("A launch of " + name_of(launch) + " could not be done again.", launch.at("error").dump(),
-                    launch.at("error").contains("fault")
-                        ? "The kernel itself touches memory outside of its buffers: mend that first."
-                        : "Nothing in the source: the program's own launch ended well, but without its like no variant "
-                          "can be timed.",
-                    0, "sure");
+                add("A launch of " + name_of(launch) + " could not be done again.", launch.at("error").at("error"),
+                    change_after(launch.at("error")), 0, "sure");
                 continue;
             }
             if (!launch.at("reference").at("intact").get<bool>())

@@ -3,6 +3,7 @@
 #include "study/replay_process.hpp"
 
 #include "beside.hpp"
+#include "study/units.hpp"
 
 #include <algorithm>
 #include <cerrno>
@@ -121,7 +122,10 @@ json replay_process::read_answer(std::chrono::seconds limit, std::chrono::second
             m_text.erase(0, end_of_line + 1);
             auto answer = json::parse(line, nullptr, false);
             if (!answer.is_object()) continue;
-            if (answer.contains("fault")) end();
+            if (answer.contains("fault")) {
+                answer["error"] = fault_text(answer);
+                end();
+            }
             return answer;
         }
         const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(until -
@@ -139,7 +143,8 @@ json replay_process::read_answer(std::chrono::seconds limit, std::chrono::second
         if (found == 0) {
             ::kill(m_process, SIGKILL);
             end();
-            return {{"error", "it did not end within " + std::to_string(limit.count()) + " seconds"}};
+            return {{"error", "it did not end within " + std::to_string(limit.count()) + " seconds"},
+                    {"too_long", true}};
         }
         char bytes[65536];
         const auto count = ::read(m_from, bytes, sizeof bytes);
@@ -163,7 +168,7 @@ json replay_process::ask(const json& request, std::chrono::seconds limit) {
         if (m_process != 0 && !m_first.is_null()) (void)ask(m_first, limit);
         if (m_process == 0) return {{"error", "the process ended"}};
     }
-    if (m_ready.contains("error") || m_ready.contains("fault")) return m_ready;
+    if (m_ready.contains("error")) return m_ready;
     const auto line = request.dump() + "\n";
     struct sigaction before{}, ignored{};
     ignored.sa_handler = SIG_IGN;

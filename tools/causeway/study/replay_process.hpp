@@ -28,10 +28,11 @@ class replay_process {
     replay_process(const replay_process&) = delete;
     replay_process& operator=(const replay_process&) = delete;
 
-    /// Starts the process. Returns what it reports of the launch, or {"error": ...} if the launch cannot be replayed.
+    /// Starts the process. Returns what it reports of the launch, or {"error": text} if the launch cannot be replayed.
     nlohmann::json ready();
-    /// The answer to a request. {"fault": ...} or {"error": ...} if the process has ended; the next request starts it
-    /// anew. A request that takes longer than `limit` ends the process. {"given_up": ...} if patience has ended.
+    /// The answer to a request, or {"error": text}: beside it "fault" if the launch had one, "too_long" if it took
+    /// longer than `limit`, and "given_up" if patience has ended. The process has ended in these; the next request
+    /// starts it.
     nlohmann::json ask(const nlohmann::json& request, std::chrono::seconds limit);
 
     /// `request` has succeeded, and is repeated whenever the process is started anew.

@@ -103,7 +103,8 @@ void print_launches(const json& process) {
                     launch.at("kernel").get_ref<const std::string&>().c_str(), shape_text(launch.at("global")).c_str(),
                     launch.at("local").is_null() ? "the driver's choice" : shape_text(launch.at("local")).c_str());
         if (launch.contains("error")) {
-            std::printf("  it could not be done again: %s\n", launch.at("error").dump().c_str());
+            std::printf("  it could not be done again: %s\n",
+                        launch.at("error").at("error").get_ref<const std::string&>().c_str());
             continue;
         }
         std::printf("  %-52s %10s %10s %8s  %-15s %s\n", "", "as it was", "time", "speedup", "95 %", "results");

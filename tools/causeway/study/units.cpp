@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cmath>
+#include <csignal>
 #include <cstdio>
 
 namespace study {
@@ -39,6 +40,16 @@ std::string shape_text(const nlohmann::json& sizes) {
     std::string text;
     for (const auto& each : sizes) text += (text.empty() ? "" : " x ") + std::to_string(each.get<unsigned long long>());
     return text.empty() ? "many" : text;
+}
+
+std::string fault_text(const nlohmann::json& fault) {
+    const auto signal = fault.at("signal").get<int>(), object = fault.at("object").get<int>();
+    if (signal == SIGFPE) return "an integer was divided by zero (SIGFPE)";
+    if (signal == SIGILL) return "an instruction was refused by the processor (SIGILL)";
+    if (object < 0) return "memory outside of all buffers was touched";
+    const bool is_before = fault.at("fault").get_ref<const std::string&>() == "before its begin";
+    return std::string("memory ") + (is_before ? "before the begin" : "beyond the end") + " of buffer " +
+           std::to_string(object) + " was touched";
 }
 
 } // namespace study
