@@ -46,20 +46,19 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     // A GPU starts groups faster than a group goes through a loop: each iteration has its own thread or gang, unless
     // the gangs have something of their own.
     constexpr std::size_t most_gangs = std::size_t{1} << 20;
-    // An H200 streams up to 15 % faster with groups of 512 than of 128. A kernel of many registers keeps the small
-    // ones, of which more run at once; so does a loop that leaves units idle.
-    constexpr std::size_t threads_of_unit = 2048, large = 512;
+    // An H200 streams up to 15 % faster with groups of 256 than of 128. More its driver allows no kernel
+    // (CL_KERNEL_WORK_GROUP_SIZE), however few registers it has. A loop that leaves units idle keeps the small groups.
+    constexpr std::size_t threads_of_unit = 2048, fewest_lanes = 32, most_lanes = 256;
     if (has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) && !has(CAUSEWAY_ACC_USES_WORKERS) && clauses.vector <= 0 &&
-        2 * large <= most && trips >= on.units() * threads_of_unit)
-        shape.vector = large;
+        most_lanes <= most && trips >= on.units() * threads_of_unit)
+        shape.vector = most_lanes;
     const auto threads = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
     // What gangs reduce is joined in the end: not by too many. Some more than run at once share the work evenly.
     const bool joined = has(CAUSEWAY_ACC_HAS_REDUCTION), per_gang = own_arrays || joined;
     const auto rounds = !own_arrays && !has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? 4u : 1u;
     shape.gangs = std::min((trips + threads - 1) / threads, per_gang ? rounds * shape.gangs : most_gangs);
     // Lanes without an iteration only take room from other groups.
-    constexpr std::size_t fewest_lanes = 32, most_lanes = 256;
-    const auto needed = loops.lanes > 0 ? static_cast<std::size_t>(loops.lanes) : std::max(most_lanes, shape.vector);
+    const auto needed = loops.lanes > 0 ? static_cast<std::size_t>(loops.lanes) : most_lanes;
     while (clauses.vector <= 0 && shape.vector > fewest_lanes && shape.vector / 2 * shape.workers >= needed)
         shape.vector /= 2;
     if (has(CAUSEWAY_ACC_GROUPS_SHARE_LANES) && !per_gang && loops.lanes > 0) {

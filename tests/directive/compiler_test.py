@@ -576,7 +576,15 @@ int main(void) {
         self.write("large.c", text + f"for (int i = 0; i < {many}; i++) wrong += a[i] != (i < 1000 ? 4 : 3);\nreturn wrong != 0; }}\n")
         self.run_program(COMPILER, "large.c", "-o", "large")
         said = self.run_program("./large", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1")
-        self.assertEqual(re.findall(r"gangs of (\d+) workers of (\d+) lanes", said), [("1", "512"), ("1", "128"), ("1", "64"), ("2", "32")], said)
+        self.assertEqual(re.findall(r"gangs of (\d+) workers of (\d+) lanes", said), [("1", "256"), ("1", "128"), ("1", "64"), ("2", "32")], said)
+        # NVIDIA's driver allows no kernel more than 256 threads.
+        self.write("limit.c", """#define CL_TARGET_OPENCL_VERSION 120
+#include <CL/cl.h>
+cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_group_info what, size_t bytes, void *to, size_t *needed) {
+(void)k, (void)d, (void)what, (void)bytes, (void)needed; *(size_t *)to = 256; return CL_SUCCESS; }""")
+        self.run_program("gcc", "-shared", "-fPIC", "limit.c", "-o", "liblimit.so")
+        said = self.run_program("./large", ACC_NOTIFY="1", ACC_LAUNCH_AS_GPU="1", LD_PRELOAD="./liblimit.so")
+        self.assertEqual(re.findall(r"workers of (\d+) lanes", said)[0], "256", said)
 
     def test_the_host_knows_how_often_the_loop_of_gangs_runs(self):
         """Launches on GPUs are as large as their loops, where that is known before."""
