@@ -56,7 +56,8 @@ class finder {
     std::map<const VarDecl*, const Expr*> m_inside; // with their first values
     std::set<const VarDecl*> m_ambiguous, m_changed;
     bool m_failed = false;
-    int m_depth = 0;
+    static constexpr int most_depth = 8;
+    int m_depth = 0; // of variables whose values use others
 
     static std::string of_all(const std::set<std::string>& texts, const std::string& comparison) {
         std::string all;
@@ -65,7 +66,7 @@ class finder {
         return all;
     }
 
-    /// The least or greatest value of the expression; factors are taken not to be negative.
+    /// The least or greatest value of the expression.
     std::string bound(const Expr* expression, bool greatest) {
         expression = expression->IgnoreParenImpCasts();
         Expr::EvalResult value;
@@ -73,10 +74,10 @@ class finder {
         if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
             const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
             const auto loop = variable ? m_loops.find(variable) : m_loops.end();
-            if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < 8)
+            if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < most_depth)
                 return of_loop(loop->second, greatest);
             if (const auto* value = variable && loop == m_loops.end() ? value_of(variable) : nullptr;
-                value && m_depth < 8) {
+                value && m_depth < most_depth) {
                 ++m_depth;
                 auto text = bound(value, greatest);
                 --m_depth;
@@ -87,13 +88,50 @@ class finder {
         }
         if (const auto* binary = dyn_cast<BinaryOperator>(expression)) {
             const auto opcode = binary->getOpcode();
-            if (opcode == BO_Add || opcode == BO_Sub || opcode == BO_Mul)
+            if (opcode == BO_Mul) return product(binary->getLHS(), binary->getRHS(), greatest);
+            if (opcode == BO_Add || opcode == BO_Sub)
                 return "(" + bound(binary->getLHS(), greatest) + " " + binary->getOpcodeStr().str() + " " +
                        bound(binary->getRHS(), opcode == BO_Sub ? !greatest : greatest) + ")";
         }
         m_failed = true;
         return "0";
     }
+
+    std::string product(const Expr* left, const Expr* right, bool greatest) {
+        const auto of = [&](bool greatest_left, bool greatest_right) {
+            return "(" + bound(left, greatest_left) + " * " + bound(right, greatest_right) + ")";
+        };
+        if (never_negative(left) && never_negative(right)) return of(greatest, greatest);
+        // The signs show when the program runs.
+        for (const Expr* factor : {left, right})
+            if (const auto only = bound(factor, false); only == bound(factor, true))
+                return "(" + only + " < 0 ? " + of(!greatest, !greatest) + " : " + of(greatest, greatest) + ")";
+        return of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest ? ">" : "<");
+    }
+
+    bool never_negative(const Expr* expression) {
+        expression = expression->IgnoreParenImpCasts();
+        Expr::EvalResult value;
+        if (expression->EvaluateAsInt(value, m_unit.context)) return value.Val.getInt().isNonNegative();
+        if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
+            const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
+            if (!variable) return false;
+            const Expr* least = value_of(variable);
+            if (const auto loop = m_loops.find(variable); loop != m_loops.end())
+                least = counts_down(loop->second) ? loop->second.last : loop->second.first;
+            if (!least) return variable->getType()->isUnsignedIntegerType();
+            if (m_depth >= most_depth) return false;
+            ++m_depth;
+            const bool known = never_negative(least);
+            --m_depth;
+            return known;
+        }
+        const auto* binary = dyn_cast<BinaryOperator>(expression);
+        return binary && (binary->getOpcode() == BO_Add || binary->getOpcode() == BO_Mul) &&
+               never_negative(binary->getLHS()) && never_negative(binary->getRHS());
+    }
+
+    static bool counts_down(const counted_loop& loop) { return loop.comparison == BO_GT || loop.comparison == BO_GE; }
 
     /// What a variable of the region always has.
     const Expr* value_of(const VarDecl* variable) const {
@@ -107,7 +145,7 @@ class finder {
 
     std::string of_loop(const counted_loop& loop, bool greatest) {
         ++m_depth;
-        const bool down = loop.comparison == BO_GT || loop.comparison == BO_GE;
+        const bool down = counts_down(loop);
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
         std::string text;
         if (loop.comparison == BO_NE) m_failed = true;
