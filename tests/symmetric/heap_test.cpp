@@ -2,8 +2,11 @@
 // Allocation, addresses, and what is refused.
 #include "symmetric_fixture.hpp"
 
+#include <atomic>
 #include <csignal>
 #include <cstdlib>
+#include <thread>
+#include <vector>
 
 #include <sys/wait.h>
 #include <unistd.h>
@@ -220,6 +223,33 @@ TEST_F(symmetric_heap, refuses_what_was_freed_after_it_was_used) {
     ASSERT_EQ(causeway_symmetric_malloc(50), first) << "the test needs the same address again";
     EXPECT_TRUE(refused(put(first, 100), CL_INVALID_VALUE, "has 50 B of its allocation behind it, not 100 B"));
     EXPECT_EQ(put(first, 50), CL_SUCCESS) << causeway_error_last_message();
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
+TEST_F(symmetric_heap, finds_addresses_while_another_thread_allocates_and_frees) {
+    auto* const words = allocate<std::uint64_t>(1);
+    std::atomic<std::uint64_t> calls = 0;
+    std::atomic<bool> ended = false;
+    {
+        std::vector<std::jthread> calling;
+        for (int each = 0; each < 2; ++each)
+            calling.emplace_back([&] {
+                do {
+                    EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 8, words, 0, 0, me, nullptr), CL_SUCCESS);
+                    ++calls;
+                } while (!ended);
+            });
+        for (int round = 0; round < 50; ++round) {
+            void* const other = causeway_symmetric_malloc(100);
+            EXPECT_NE(other, nullptr) << causeway_error_last_message();
+            EXPECT_EQ(causeway_symmetric_put(other, &round, sizeof round, me), CL_SUCCESS);
+            EXPECT_EQ(causeway_symmetric_free(other), CL_SUCCESS) << causeway_error_last_message();
+        }
+        ended = true;
+    }
+    std::uint64_t seen = 0;
+    ASSERT_EQ(causeway_symmetric_get(&seen, words, 8, me), CL_SUCCESS);
+    EXPECT_EQ(seen, calls);
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
 }
 
