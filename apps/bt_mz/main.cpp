@@ -191,6 +191,12 @@ void time_blocks(contender& of, int steps) {
 
 double median_of(const std::vector<double>& values) { return apps::quartiles_of(values).median; }
 
+/// The longest less the shortest, as a part of the median.
+double spread_of(const std::vector<double>& values) {
+    const auto [least, most] = std::ranges::minmax(values);
+    return (most - least) / median_of(values);
+}
+
 /// Parts of a step with an exchange, on average of the ranks: exchanging and waiting; and what of it unequal loads
 /// cost.
 struct shares {
@@ -381,12 +387,12 @@ bool benchmark(const options& options) {
     if (rank == 0)
         std::printf("bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the "
                     "mean (%s); %s\n"
-                    "%-11s %10s %12s %10s %8s %13s %10s %11s\n",
+                    "%-11s %10s %12s %10s %8s %13s %10s %8s %11s\n",
                     kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
                     std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
                     ranks == 1 ? "" : "s", made.zones.imbalance(), zones_of_ranks(made.zones).c_str(),
                     made.device ? apps::device_name(made.device).c_str() : "host", "version", "seconds", "ms a step",
-                    "exchange", "uneven", "processor ms", "without", "difference");
+                    "exchange", "uneven", "processor ms", "without", "spread", "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;
@@ -402,10 +408,10 @@ bool benchmark(const options& options) {
         const auto [exchange, uneven] = shares_of(each, ranks);
         const double processors_without = over_ranks(median_of(each.without.processor_seconds), MPI_SUM);
         if (rank == 0)
-            std::printf("%-11s %10.3f %12.3f %9.1f%% %7.1f%% %13.3f %10.3f %11s%s\n", each.name.c_str(), seconds,
-                        seconds / steps * 1e3, exchange * 100, uneven * 100,
-                        median_of(each.processor_seconds) / steps * 1e3, processors_without * 1e3, difference,
-                        is_right ? "" : " WRONG");
+            std::printf("%-11s %10.3f %12.3f %9.1f%% %7.1f%% %13.3f %10.3f %7.1f%% %11s%s\n", each.name.c_str(),
+                        seconds, seconds / steps * 1e3, exchange * 100, uneven * 100,
+                        median_of(each.processor_seconds) / steps * 1e3, processors_without * 1e3,
+                        spread_of(each.seconds) * 100, difference, is_right ? "" : " WRONG");
     }
     if (rank == 0 && !right) std::printf("VERIFICATION FAILED\n");
     return right;
