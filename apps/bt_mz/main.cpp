@@ -250,8 +250,10 @@ void make_solver(setting& made, const options& options, mesh zones) {
     made.on_device.reset(); // it refers to the mesh
     made.zones = std::move(zones);
     auto context = choose_device(made, options, asked(options, "directives"));
-    made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device,
-                                              options.code.value_or(kernels::fused), options.fields);
+    const bool only_directives = options.versions == std::vector<std::string>{"directives"} && options.deals == 0;
+    const kernels code = only_directives ? kernels::none : options.code.value_or(kernels::fused);
+    made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device, code,
+                                              options.fields);
 }
 
 /// Of each rank: seconds of a step without an exchange, the least of three blocks. Collective.

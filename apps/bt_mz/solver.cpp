@@ -55,6 +55,7 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
       m_context(std::move(context)), m_queue(apps::create_in_order_queue(m_context.get(), device)),
       m_late(apps::create_in_order_queue(m_context.get(), device)), m_initial(initial_field(mesh, rank, m_order)),
       m_forcing_terms(forcing_terms(mesh, rank, m_order)) {
+    if (kernels == kernels::none) return;
     std::string options = m_order == order::components_side_by_side ? "-D POINTS_TOGETHER" : "";
     if (kernels == kernels::whole) options += " -D POINTS_OF_LINE=" + std::to_string(longest_line(mesh, rank));
     if (forms_first(kernels)) options += " -D SPLIT";
@@ -117,32 +118,32 @@ void solver::enqueue_unpack(cl_mem in, std::size_t first_value, const std::vecto
     launch(late_queue(), m_copy.get(), m_tables.incoming, after);
 }
 
-apps::event solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, cl_event after) {
+apps::event solver::launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, touched touched,
+                                   cl_event after) {
     if (over.count == 0) return {};
-    const cl_mem fields[3] = {m_field.get(), m_right.get(), m_forcing.get()};
-    const auto move = [&](bool there) {
-        for (std::size_t f = 0; f < 3; ++f) {
-            auto& copy = m_moved[f];
-            copy.resize(m_initial.size());
-            const std::size_t bytes = copy.size() * sizeof(double);
-            if (there)
-                apps::check(clEnqueueWriteBuffer(queue, fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
-                            "clEnqueueWriteBuffer");
-            else
-                apps::check(clEnqueueReadBuffer(queue, fields[f], CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
-                            "clEnqueueReadBuffer");
-        }
+    const std::size_t bytes = m_initial.size() * sizeof(double);
+    const auto to_device = [&](cl_mem buffer, const std::vector<double>& copy) {
+        apps::check(clEnqueueWriteBuffer(queue, buffer, CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
+                    "clEnqueueWriteBuffer");
     };
-    if (m_residency == residency::moves) {
-        if (m_moved[0].empty()) move(false);
-        // What the exchange has changed.
-        apps::check(clEnqueueReadBuffer(queue, field(), CL_TRUE, 0, m_initial.size() * sizeof(double),
-                                        m_moved[0].data(), 0, nullptr, nullptr),
+    const auto to_host = [&](cl_mem buffer, std::vector<double>& copy) {
+        copy.resize(m_initial.size());
+        apps::check(clEnqueueReadBuffer(queue, buffer, CL_TRUE, 0, bytes, copy.data(), 0, nullptr, nullptr),
                     "clEnqueueReadBuffer");
-        move(true);
+    };
+    const bool moves = m_residency == residency::moves;
+    if (moves) {
+        if (touched.forcing) {
+            // What the exchange has changed. A program whose fields move would have it in host memory.
+            to_host(m_field.get(), m_moved_field);
+            to_device(m_forcing.get(), m_forcing_terms);
+        }
+        to_device(m_field.get(), m_moved_field); // all kernels read it
+        if (touched.right_before) to_device(m_right.get(), m_moved_right);
     }
     apps::event done = launch(queue, kernel, over, after ? std::vector{after} : std::vector<cl_event>());
-    if (m_residency == residency::moves) move(false);
+    if (moves && touched.right_after) to_host(m_right.get(), m_moved_right);
+    if (moves && touched.field_after) to_host(m_field.get(), m_moved_field);
     return done;
 }
 
@@ -154,17 +155,18 @@ void solver::enqueue_solve(step_part which) {
     const cl_command_queue along_x = which == step_part::late ? late_queue() : queue();
     apps::set_arguments(m_right_hand_side.get(), m_field.get(), m_forcing.get(), m_right.get(), m_boxes.get(),
                         m_tiles.get(), over.points.first, dt, cl_double(per[0]), cl_double(per[1]), cl_double(per[2]));
-    launch_solving(along_x, m_right_hand_side.get(), over.points);
+    launch_solving(along_x, m_right_hand_side.get(), over.points, {.forcing = true, .right_after = true});
     const auto solve = [&](cl_command_queue queue, std::size_t d, const tile_range& points, const tile_range& lines,
                            cl_event after = nullptr) {
         if (forms_first(m_kernels)) {
             apps::set_arguments(m_form[d].get(), m_field.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                                 points.first, dt, cl_double(per[d]));
-            launch_solving(queue, m_form[d].get(), points, after);
+            launch_solving(queue, m_form[d].get(), points, {}, after);
         }
         apps::set_arguments(m_solve[d].get(), m_field.get(), m_right.get(), m_work.get(), m_boxes.get(), m_tiles.get(),
                             lines.first, dt, cl_double(per[d]));
-        return launch_solving(queue, m_solve[d].get(), lines, after);
+        return launch_solving(queue, m_solve[d].get(), lines,
+                              {.right_before = true, .right_after = true, .field_after = d == 2}, after);
     };
     const apps::event rows = solve(along_x, 0, over.points, over.lines);
     if (which != step_part::early) {

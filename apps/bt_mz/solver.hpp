@@ -14,6 +14,7 @@ namespace bt_mz {
 /// The kernels before the paper's optimisations, these one by one, each on top of those before it, and `fused`, which
 /// is ours.
 enum class kernels {
+    none,      ///< without kernels, fields and work arrays: what only directives use
     whole,     ///< a work-item forms the blocks of a line in arrays of its own, and solves it (before Listing 1.6)
     split,     ///< blocks formed by kernels of their own, in arrays with room for all points (Listings 1.5 and 1.6)
     coalesced, ///< neighbouring work-items read neighbouring values (1.10 and 1.11)
@@ -28,8 +29,8 @@ enum class residency { stays, moves };
 /// Work-items of a group: more on GPUs, where the items of a group share what they read.
 std::size_t group_size(cl_device_id device);
 
-/// Fields, kernels and two in-order queues, so that work that waits for other ranks' values runs beside work that does
-/// not. Not thread-safe.
+/// Fields, kernels (but for kernels::none) and two in-order queues, so that work that waits for other ranks' values
+/// runs beside work that does not. Not thread-safe.
 class solver {
   public:
     solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
@@ -68,8 +69,12 @@ class solver {
   private:
     apps::event launch(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
                        const std::vector<cl_event>& after = {});
+    /// What a kernel reads besides the field, and what it writes. The blocks stay on the device.
+    struct touched {
+        bool forcing = false, right_before = false, right_after = false, field_after = false;
+    };
     /// `after` may be null.
-    apps::event launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over,
+    apps::event launch_solving(cl_command_queue queue, cl_kernel kernel, const tile_range& over, touched touched,
                                cl_event after = nullptr);
 
     const mesh& m_mesh;
@@ -85,7 +90,7 @@ class solver {
     apps::kernel m_copy, m_right_hand_side, m_form[3], m_solve[3];
     std::vector<double> m_initial, m_forcing_terms;
     apps::buffer m_field, m_right, m_forcing, m_work, m_boxes, m_tiles, m_leaving, m_incoming;
-    std::vector<double> m_moved[3]; // the host's copies, if the fields move
+    std::vector<double> m_moved_field, m_moved_right; // the host's copies, if the fields move
 };
 
 } // namespace bt_mz

@@ -93,6 +93,24 @@ foreach(version ${versions_with_a_device})
   set_tests_properties(bt_mz.rank_fails.${version} PROPERTIES
     LABELS example TIMEOUT 360 PROCESSORS 2 SKIP_RETURN_CODE 77 ENVIRONMENT "CAUSEWAY_TUNER=off;CAUSEWAY_DRAIN=500")
 endforeach()
+if(NOT CAUSEWAY_SANITIZE)
+  # Kernels whose fields move take what they read, and no more: 8 writes in each of 4 steps, and 2 initial fields.
+  foreach(pair "34;0;bt_mz: class S" "33;1;clEnqueueWriteBuffer: .* code -5")
+    list(POP_FRONT pair writes status text)
+    causeway_test(bt_mz.moving_fields.${writes}_writes LABEL example RUNTIME pocl
+      COMMAND ${says} ${status} "${text}" env FAILING_WRITES=${writes} LD_PRELOAD=$<TARGET_FILE:failing_calls>
+              $<TARGET_FILE:bt_mz> --class S --steps 1 --move-fields --versions messages)
+  endforeach()
+  if(TARGET causeway_cc)
+    # Directives alone do without the other versions' kernels, and so without their memory.
+    foreach(pair "directives;0;bt_mz: class S" "messages;1;solve_z: .* code -5")
+      list(POP_FRONT pair version status text)
+      causeway_test(bt_mz.without_kernels.${version} LABEL example RUNTIME pocl
+        COMMAND ${says} ${status} "${text}" env FAILING_KERNEL=solve_z LD_PRELOAD=$<TARGET_FILE:failing_calls>
+                $<TARGET_FILE:bt_mz> --class S --versions ${version})
+    endforeach()
+  endif()
+endif()
 if(TARGET causeway_cc)
   add_test(NAME bt_mz.platform COMMAND ${CMAKE_CURRENT_LIST_DIR}/bt_mz_platform.sh ${run_with} $<TARGET_FILE:bt_mz>)
   set_tests_properties(bt_mz.platform PROPERTIES

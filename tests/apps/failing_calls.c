@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Preloaded before a program, it lets calls of OpenCL fail: launches after the first FAILING_LAUNCHES, and all
- * out-of-order queues if FAILING_QUEUES is set. */
+/* Preloaded before a program, it lets calls of OpenCL fail: launches after the first FAILING_LAUNCHES, writes to
+ * buffers after the first FAILING_WRITES, all out-of-order queues if FAILING_QUEUES is set, and the making of kernels
+ * named FAILING_KERNEL. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define EXPORTED __attribute__((visibility("default")))
 
@@ -31,4 +33,26 @@ EXPORTED cl_command_queue clCreateCommandQueue(cl_context context, cl_device_id 
     cl_command_queue (*real)(cl_context, cl_device_id, cl_command_queue_properties, cl_int*);
     *(void**)&real = dlsym(RTLD_NEXT, "clCreateCommandQueue");
     return real(context, device, properties, code);
+}
+
+EXPORTED cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
+                                     size_t size, const void* from, cl_uint events, const cl_event* list,
+                                     cl_event* event) {
+    static atomic_int writes;
+    const char* const most = getenv("FAILING_WRITES");
+    if (most != NULL && atomic_fetch_add(&writes, 1) >= atoi(most)) return CL_OUT_OF_RESOURCES;
+    cl_int (*real)(cl_command_queue, cl_mem, cl_bool, size_t, size_t, const void*, cl_uint, const cl_event*, cl_event*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clEnqueueWriteBuffer");
+    return real(queue, buffer, blocking, offset, size, from, events, list, event);
+}
+
+EXPORTED cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* code) {
+    const char* const failing = getenv("FAILING_KERNEL");
+    if (failing != NULL && strcmp(name, failing) == 0) {
+        if (code != NULL) *code = CL_OUT_OF_RESOURCES;
+        return NULL;
+    }
+    cl_kernel (*real)(cl_program, const char*, cl_int*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clCreateKernel");
+    return real(program, name, code);
 }
