@@ -150,11 +150,23 @@ class finder {
         std::string text;
         if (loop.comparison == BO_NE) m_failed = true;
         if (greatest != down)
-            text = "(" + bound(loop.last, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
+            text = last_reached(loop, "(" + bound(loop.last, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)"));
         else
             text = bound(loop.first, greatest);
         --m_depth;
         return text;
+    }
+
+    /// What the variable has last in a loop that goes to `end`, which its steps may pass by.
+    std::string last_reached(const counted_loop& loop, const std::string& end) {
+        if (!loop.step) return end;
+        const auto first = bound(loop.first, false), step = bound(loop.step, false);
+        if (first != bound(loop.first, true) || step != bound(loop.step, true)) return end;
+        const bool down = counts_down(loop);
+        const auto by = loop.down == down ? step : "(0 - " + step + ")";
+        const auto way = down ? "(" + first + " - " + end + ")" : "(" + end + " - " + first + ")";
+        return "(" + by + " > 0 ? " + first + (down ? " - " : " + ") + "((" + way + " + " + by + ") / " + by +
+               " - 1) * " + by + " : " + end + ")";
     }
 };
 

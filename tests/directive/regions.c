@@ -267,27 +267,6 @@ static void older_names(void) {
     expect(a[0] == 52, "and comes back at its end");
 }
 
-static int count_of(const int* a, int n, int value) {
-    int count = 0;
-    for (int i = 0; i < n; i++) count += a[i] == value;
-    return count;
-}
-
-static void implied_by_negative_factors(int n, int step) {
-    int data[200] = {0}, *a = data + 100;
-#pragma acc parallel loop
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < 5; j++) a[-2 * i + 20 * j] = 1;
-    expect(a[-18] == 1 && a[80] == 1 && count_of(data, 200, 1) == 50, "a pointer is copied from where a loop begins");
-#pragma acc parallel loop
-    for (int i = 0; i < n; i++) a[i * step] = 2;
-    expect(a[0] == 2 && a[-27] == 2 && count_of(data, 200, 2) == 10, "the program's factors may be negative");
-#pragma acc parallel loop
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < 3; j++) a[(i - 4) * (j + 10)] = 3;
-    expect(a[-48] == 3 && a[-10] == 3 && count_of(data, 200, 3) == 12, "and so may whole ranges");
-}
-
 static void implied(int n) {
     int *a = malloc(n * sizeof(int)), *b = malloc((n + 3) * sizeof(int));
     for (int i = 0; i < n + 3; i++) b[i] = i;
@@ -532,7 +511,6 @@ int main(void) {
     data_conditions();
     older_names();
     implied(30);
-    implied_by_negative_factors(10, -3);
     atomics();
     device_memory();
     tiles(23, 37, 5);
