@@ -5,6 +5,8 @@
 #include <clang/Basic/SourceManager.h>
 #include <clang/Lex/Lexer.h>
 
+#include <algorithm>
+
 namespace directive {
 
 using namespace clang;
@@ -356,10 +358,19 @@ void host_rewriter::alone(const found_directive& of) {
     const auto id = directive.id;
     const auto number = std::to_string(id);
     std::vector<data_record> records;
+    const auto add = [&](const item& entry, const char* kind) {
+        auto made = record_of(m_unit, of, entry, kind);
+        // A pointer with 0 bytes stands for what is mapped there. A section without elements stands for nothing.
+        const bool may_be_empty = std::ranges::any_of(entry.sections, [](const section& part) {
+            return part.length && part.length.text.find_first_not_of("0123456789") != std::string::npos;
+        });
+        if (may_be_empty) made.host = "(" + made.bytes + " ? " + made.host + " : (void *)0)";
+        records.push_back(made);
+    };
     const auto take = [&](const char* name, const char* kind) {
         for (const auto& clause : directive.clauses)
             if (clause.name == name)
-                for (const auto& entry : clause.items) records.push_back(record_of(m_unit, of, entry, kind));
+                for (const auto& entry : clause.items) add(entry, kind);
     };
     std::string call;
     if (directive.name == "enter data") {
@@ -370,7 +381,7 @@ void host_rewriter::alone(const found_directive& of) {
         for (const auto& clause : directive.clauses)
             if (clause.name == "copyout" || clause.name == "delete")
                 for (const auto& entry : clause.items) {
-                    records.push_back(record_of(m_unit, of, entry, clause.name == "copyout" ? "COPYOUT" : "DELETE"));
+                    add(entry, clause.name == "copyout" ? "COPYOUT" : "DELETE");
                     if (records.back().kind == "PRESENT")
                         records.back().kind = clause.name == "copyout" ? "COPYOUT" : "DELETE";
                 }

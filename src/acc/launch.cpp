@@ -115,6 +115,7 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
         return at(found->second.buffer, found->second.offset, found->first);
     if (of_section) return in(*of_section);
     if (auto* found = on.table().find_base(one.address)) return in(*found);
+    if (has_section && one.data->kind == CAUSEWAY_ACC_IMPLICIT && one.data->bytes == 0) return made; // used by no loop
     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) +
               (points_to_rows ? ": a data clause must name its rows, as " + std::string(one.name) + "[0:n][0:m]" : ""));
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How far a pointer in no clause is copied. */
+/* How far a pointer in no clause is copied, and sections without elements. */
 #include <openacc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,9 +54,34 @@ static void steps(int n, int step) {
     }
 }
 
+static void empty(int n) {
+    int *a = malloc(4 * sizeof(int)), *b = malloc(4 * sizeof(int));
+    int sum = 7;
+#pragma acc parallel loop
+    for (int i = 0; i < n; i++) a[i] = b[i + 1];
+#pragma acc kernels
+    for (int i = 0; i < n; i++) sum += a[i];
+    expect(sum == 7 && !acc_is_present(a, 4), "a loop without iterations needs nothing");
+    for (int i = 0; i < 4; i++) a[i] = i;
+#pragma acc enter data copyin(a[0 : 4])
+#pragma acc enter data create(b[0 : n], b[2 : n])
+    for (int i = 0; i < 4; i++) a[i] = 9;
+#pragma acc update self(a[0 : n], a[1 : n])
+    expect(count_of(a, 4, 9) == 4, "no elements come back");
+#pragma acc update device(a[0 : n])
+#pragma acc exit data copyout(a[0 : n])
+    expect(count_of(a, 4, 9) == 4 && acc_is_present(a, 16), "nor end what is present");
+#pragma acc exit data delete (b[0 : n])
+#pragma acc exit data copyout(a)
+    expect(a[0] == 0 && a[3] == 3, "nor go to the device");
+    free(a);
+    free(b);
+}
+
 int main(void) {
     negative_factors(10, -3);
     steps(20, 5);
+    empty(0);
     if (!failures) printf("extents: all rules hold\n");
     return failures != 0;
 }
