@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 COMMENT = re.compile(r"^(//|#)")
-MARK = re.compile(r"^(?://|#) communication (begin|end)\b")
+MARK = re.compile(r"^(?://|#|/\*) communication (begin|end)\b")
 
 
 def count(path):

@@ -133,7 +133,9 @@ int bt_mz_devices(void) { return acc_get_num_devices(acc_device_not_host); }
 void bt_mz_select_device(int number) { acc_set_device_num(number, acc_device_not_host); }
 void* bt_mz_opencl_device(void) { return acc_get_current_opencl_device(); }
 void* bt_mz_opencl_context(void) { return acc_get_current_opencl_context(); }
+/* communication begin */
 void bt_mz_map(void* address, void* buffer, size_t offset, size_t bytes) {
     acc_map_buffer(address, buffer, offset, bytes);
 }
 void bt_mz_unmap(void* address) { acc_unmap_data(address); }
+/* communication end */

@@ -13,7 +13,10 @@ namespace {
 class host : public version {
   public:
     host(const mesh& mesh, int rank)
-        : m_mesh(mesh), m_rank(rank), m_exchange(plan_exchange(mesh, rank, order::points_side_by_side)),
+        : m_mesh(mesh), m_rank(rank),
+          // communication begin
+          m_exchange(plan_exchange(mesh, rank, order::points_side_by_side)),
+          // communication end
           m_initial(initial_field(mesh, rank, order::points_side_by_side)),
           m_forcing(forcing_terms(mesh, rank, order::points_side_by_side)), m_right(m_initial.size(), 0.0) {
         std::size_t most = 0;
@@ -25,7 +28,9 @@ class host : public version {
     void reset() override { m_field = m_initial; }
 
     void step() override {
+        // communication begin
         m_exchange.run(m_field);
+        // communication end
         step_without_exchange();
     }
     void step_without_exchange() override {
@@ -65,7 +70,9 @@ class host : public version {
 
     const mesh& m_mesh;
     int m_rank;
+    // communication begin
     host_exchange m_exchange;
+    // communication end
     std::vector<double> m_initial, m_forcing, m_field, m_right, m_work;
 };
 

@@ -16,11 +16,13 @@ void copy_faces(const std::vector<face_copy>& faces, const double* from, double*
 
 } // namespace
 
+// communication begin
 host_exchange::host_exchange(exchange_plan plan) : m_plan(std::move(plan)), m_out(m_plan.values), m_in(m_plan.values) {}
+// communication end
 
 void host_exchange::run(std::span<double> field) {
-    copy_faces(m_plan.outgoing, field.data(), m_out.data());
     // communication begin
+    copy_faces(m_plan.outgoing, field.data(), m_out.data());
     std::vector<MPI_Request> requests;
     for (const auto& part : m_plan.parts) {
         MPI_Irecv(&m_in[part.in], int(part.values), MPI_DOUBLE, part.peer, 0, MPI_COMM_WORLD, &requests.emplace_back());
@@ -28,9 +30,9 @@ void host_exchange::run(std::span<double> field) {
                   &requests.emplace_back());
     }
     MPI_Waitall(int(requests.size()), requests.data(), MPI_STATUSES_IGNORE);
+    copy_faces(m_plan.incoming, m_in.data(), field.data());
     // communication end
     copy_faces(m_plan.local, field.data(), field.data());
-    copy_faces(m_plan.incoming, m_in.data(), field.data());
 }
 
 } // namespace bt_mz

@@ -304,11 +304,13 @@ void set_up(setting& made, const options& options) {
         const bool commands = asked(options, "one_sided");
         const bool shmem = asked(options, "openshmem") || asked(options, "directives");
         const auto& plan = made.on_device->plan();
+        // communication begin
         if (commands || shmem)
             made.heap = std::make_unique<device_heap>(made.on_device->context(), made.device,
                                                       std::size_t(commands + shmem) * inbox::heap_bytes(plan));
         if (commands) made.for_commands = std::make_unique<symmetric_inbox>(plan);
         if (shmem) made.for_shmem = std::make_unique<shmem_inbox>(plan);
+        // communication end
     }
     for (const auto& name : options.versions) {
         std::unique_ptr<version> way;

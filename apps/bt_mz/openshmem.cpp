@@ -11,7 +11,12 @@ namespace {
 
 class openshmem : public device_version {
   public:
-    openshmem(solver& solver, inbox& inbox) : device_version(solver), m_inbox(inbox) {}
+    openshmem(solver& solver, inbox& inbox)
+        : device_version(solver),
+          // communication begin
+          m_inbox(inbox)
+    // communication end
+    {}
 
     void step() override {
         // communication begin
