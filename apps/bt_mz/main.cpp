@@ -18,6 +18,7 @@
 #include <cstdio>
 #include <exception>
 #include <limits>
+#include <new>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
@@ -244,6 +245,21 @@ apps::context choose_device(setting& made, const options& options, [[maybe_unuse
     return apps::create_context(wanted);
 }
 
+/// Throws std::runtime_error if the device has no doubles, or too little memory for the rank's fields.
+void check_device(cl_device_id device, std::size_t points, kernels code, bool with_directives) {
+    cl_device_fp_config doubles = 0;
+    cl_ulong has = 0;
+    apps::check(clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, nullptr),
+                "clGetDeviceInfo");
+    apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof has, &has, nullptr), "clGetDeviceInfo");
+    if (doubles == 0) throw std::runtime_error(apps::device_name(device) + " has no double precision");
+    const std::size_t needs = points * (solver::bytes_of_point(code) +
+                                        (with_directives ? solver::bytes_of_point(kernels::fused) : 0));
+    if (needs > has)
+        throw std::runtime_error("the fields of this rank take " + std::to_string(needs >> 20) + " MiB, and " +
+                                 apps::device_name(device) + " has " + std::to_string(has >> 20));
+}
+
 bool asked(const options& options, const char* version) { return std::ranges::count(options.versions, version) > 0; }
 
 void make_solver(setting& made, const options& options, mesh zones) {
@@ -252,6 +268,7 @@ void make_solver(setting& made, const options& options, mesh zones) {
     auto context = choose_device(made, options, asked(options, "directives"));
     const bool only_directives = options.versions == std::vector<std::string>{"directives"} && options.deals == 0;
     const kernels code = only_directives ? kernels::none : options.code.value_or(kernels::fused);
+    check_device(made.device, made.zones.points_of(made.rank), code, asked(options, "directives"));
     made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device, code,
                                               options.fields);
 }
@@ -375,6 +392,10 @@ bool benchmark(const options& options) {
     try {
         set_up(made, options);
         measure(made, steps, options.rounds);
+    } catch (const std::bad_alloc&) {
+        std::fprintf(stderr, "bt_mz: rank %d: no memory on the host for the rank's %zu points\n", rank,
+                     made.zones.points_of(rank));
+        apps::end_job(1);
     } catch (const std::exception& error) {
         std::fprintf(stderr, "bt_mz: rank %d: %s\n", rank, error.what());
         apps::end_job(1);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <limits>
 #include <numeric>
 #include <stdexcept>
@@ -239,15 +240,23 @@ five exact(double x, double y, double z) {
     return value;
 }
 
-/// Calls action(zone) for the rank's zones, on all processors that it may use.
+/// Calls action(zone) for the rank's zones, on all processors that it may use. Throws what an action threw first.
 template <class Action> void for_zones(const mesh& mesh, int rank, Action action) {
     const auto own = mesh.zones_of(rank);
     std::atomic<std::size_t> next = 0;
+    std::atomic<bool> failed = false;
+    std::exception_ptr thrown;
     std::vector<std::jthread> threads(std::min<std::size_t>(std::thread::hardware_concurrency(), own.size()));
     for (auto& each : threads)
         each = std::jthread([&] {
-            for (std::size_t at; (at = next++) < own.size();) action(mesh.zones()[std::size_t(own[at])]);
+            try {
+                for (std::size_t at; !failed && (at = next++) < own.size();) action(mesh.zones()[std::size_t(own[at])]);
+            } catch (...) {
+                if (!failed.exchange(true)) thrown = std::current_exception();
+            }
         });
+    threads.clear(); // waits for them
+    if (thrown) std::rethrow_exception(thrown);
 }
 
 std::size_t index_of(order order, std::size_t component, int point, int points) {

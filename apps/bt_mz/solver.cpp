@@ -22,7 +22,15 @@ template <class Value> apps::buffer buffer_with(cl_context context, const std::v
 }
 
 /// Whether kernels of their own form the blocks, in a buffer.
-bool forms_first(kernels kernels) { return kernels != kernels::whole && kernels != kernels::fused; }
+bool forms_first(kernels kernels) {
+    return kernels == kernels::split || kernels == kernels::coalesced || kernels == kernels::preloaded;
+}
+
+/// Bytes of the blocks that are kept.
+std::size_t work_of_point(kernels kernels) {
+    if (kernels == kernels::whole || kernels == kernels::none) return 0;
+    return (forms_first(kernels) ? 75 : 25) * sizeof(double);
+}
 
 int longest_line(const mesh& mesh, int rank) {
     int longest = 0;
@@ -79,8 +87,13 @@ solver::solver(const mesh& mesh, int rank, apps::context context, cl_device_id d
     m_field = buffer_with(m_context.get(), m_initial);
     m_forcing = buffer_with(m_context.get(), m_forcing_terms);
     m_right = buffer_with(m_context.get(), std::vector<double>(m_initial.size(), 0.0));
-    const std::size_t points = m_initial.size() / 5, entries = forms_first(kernels) ? 75 : 25;
-    m_work = apps::create_buffer(m_context.get(), kernels == kernels::whole ? 1 : points * entries * sizeof(double));
+    m_work = apps::create_buffer(m_context.get(),
+                                 std::max<std::size_t>(1, m_initial.size() / 5 * work_of_point(kernels)));
+}
+
+std::size_t solver::bytes_of_point(bt_mz::kernels kernels) {
+    constexpr std::size_t fields = 3; // the field, its right-hand sides and the forcing terms
+    return kernels == kernels::none ? 0 : fields * 5 * sizeof(double) + work_of_point(kernels);
 }
 
 void solver::reset() {

@@ -36,6 +36,9 @@ class solver {
     solver(const mesh& mesh, int rank, apps::context context, cl_device_id device, kernels kernels,
            residency residency);
 
+    /// What its buffers take for each point.
+    static std::size_t bytes_of_point(kernels kernels);
+
     /// Initial values. Blocks.
     void reset();
 

@@ -33,6 +33,7 @@ causeway_test(nanopowder.lost LABEL example RUNTIME pocl
 set(bt_mz_versions host,staged,messages,one_sided,openshmem)
 if(TARGET causeway_cc)
   set(bt_mz_directives ,directives)
+  set(bt_mz_directives_alone directives)
 endif()
 string(APPEND bt_mz_versions ${bt_mz_directives})
 foreach(runtime ${runtimes})
@@ -53,6 +54,9 @@ function(bt_mz_refuses name text)
   causeway_test(bt_mz.${name} LABEL example RUNTIME pocl COMMAND ${says} 2 "bt_mz: ${text}" $<TARGET_FILE:bt_mz> ${ARGN})
 endfunction()
 bt_mz_refuses(no_class "no class SS" --class SS)
+# One rank says it.
+causeway_test(bt_mz.more_ranks_than_zones LABEL example RUNTIME none RANKS 5
+  COMMAND ${says} 2 "^$|bt_mz: more ranks than zones: class S has 4" $<TARGET_FILE:bt_mz> --class S)
 bt_mz_refuses(no_versions "no versions" --versions=)
 bt_mz_refuses(twice "messages is named twice" --class S --versions messages,host,messages)
 foreach(refused IN ITEMS "--kernels;split;directives" "--move-fields;directives" "--kernels;fused;host" "--move-fields;host"
@@ -101,6 +105,21 @@ if(NOT CAUSEWAY_SANITIZE)
       COMMAND ${says} ${status} "${text}" env FAILING_WRITES=${writes} LD_PRELOAD=$<TARGET_FILE:failing_calls>
               $<TARGET_FILE:bt_mz> --class S --steps 1 --move-fields --versions messages)
   endforeach()
+  function(bt_mz_with setting name status text)
+    causeway_test(bt_mz.${name} LABEL example RUNTIME pocl
+      COMMAND ${says} ${status} ${text} env ${setting} LD_PRELOAD=$<TARGET_FILE:failing_calls> $<TARGET_FILE:bt_mz>
+              --class S ${ARGN})
+  endfunction()
+  foreach(version staged ${bt_mz_directives_alone})
+    bt_mz_with(LOST_LAUNCH=100 wrong_field.${version} 1 "${version} .* WRONG.*VERIFICATION FAILED" --versions ${version})
+  endforeach()
+  bt_mz_with(DEVICE_BYTES=1048576 large_field 1 "rank 0: the fields of this rank take 1 MiB, and .* has 1" --versions messages)
+  bt_mz_with(DEVICE_WITHOUT_DOUBLES=1 no_doubles 1 "rank 0: .* has no double precision" --versions messages)
+  bt_mz_with(FAILING_SHMEM=7 no_shmem 1 "rank 0: shmem_init_thread: code 7" --versions openshmem)
+  # Class D's field alone takes 2.7 GB.
+  causeway_test(bt_mz.no_memory LABEL example RUNTIME none
+    COMMAND ${says} 1 "bt_mz: rank 0: no memory on the host for the rank's 67473408 points"
+            sh -c "ulimit -v 2600000 && exec \"$0\" --class D --versions host" $<TARGET_FILE:bt_mz>)
   if(TARGET causeway_cc)
     # Directives alone do without the other versions' kernels, and so without their memory.
     foreach(pair "directives;0;bt_mz: class S" "messages;1;solve_z: .* code -5")

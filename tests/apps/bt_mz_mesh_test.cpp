@@ -1,10 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// Zones are dealt by the ranks' speeds.
+// Zones are dealt by the ranks' speeds, and worked on by threads.
 #include "bt_mz/problem.hpp"
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <new>
+#include <thread>
 #include <vector>
+
+namespace {
+
+/// If set, all other threads find no memory for large vectors.
+std::thread::id rich = {};
+
+} // namespace
+
+// Not inlined: the compiler would take them for mismatched.
+[[gnu::noinline]] void* operator new(std::size_t size) {
+    if (rich != std::thread::id() && rich != std::this_thread::get_id() && size > 4096) throw std::bad_alloc();
+    if (void* const made = std::malloc(size)) return made;
+    throw std::bad_alloc();
+}
+[[gnu::noinline]] void operator delete(void* made) noexcept { std::free(made); }
+[[gnu::noinline]] void operator delete(void* made, std::size_t) noexcept { std::free(made); }
 
 namespace {
 
@@ -36,6 +55,13 @@ TEST(bt_mz_mesh, leaves_each_rank_a_zone_however_slow_it_is) {
     }
     const mesh dealt(class_of('W', false), std::vector<double>{1, 1000, 1});
     for (int rank = 0; rank < dealt.ranks(); ++rank) EXPECT_GE(dealt.zones_of(rank).size(), 1u) << "rank " << rank;
+}
+
+TEST(bt_mz_zones, hand_on_what_their_threads_throw) {
+    const mesh dealt(class_of('S', false), 1);
+    rich = std::this_thread::get_id();
+    EXPECT_THROW(forcing_terms(dealt, 0, bt_mz::order::points_side_by_side), std::bad_alloc);
+    rich = {};
 }
 
 } // namespace

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Preloaded before a program, it lets calls of OpenCL fail: launches after the first FAILING_LAUNCHES, writes to
- * buffers after the first FAILING_WRITES, all out-of-order queues if FAILING_QUEUES is set, and the making of kernels
- * named FAILING_KERNEL. */
+ * buffers after the first FAILING_WRITES, all out-of-order queues if FAILING_QUEUES is set, the making of kernels named
+ * FAILING_KERNEL, and the start of OpenSHMEM with the code FAILING_SHMEM. Launch LOST_LAUNCH does nothing. Devices have
+ * DEVICE_BYTES of memory, and no doubles if DEVICE_WITHOUT_DOUBLES is set. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -17,7 +18,10 @@ EXPORTED cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel,
                                        const cl_event* list, cl_event* event) {
     static atomic_int launches;
     const char* const most = getenv("FAILING_LAUNCHES");
-    if (most != NULL && atomic_fetch_add(&launches, 1) >= atoi(most)) return CL_OUT_OF_RESOURCES;
+    const int number = atomic_fetch_add(&launches, 1);
+    if (most != NULL && number >= atoi(most)) return CL_OUT_OF_RESOURCES;
+    const char* const lost = getenv("LOST_LAUNCH");
+    if (lost != NULL && number == atoi(lost)) return clEnqueueMarkerWithWaitList(queue, events, list, event);
     cl_int (*real)(cl_command_queue, cl_kernel, cl_uint, const size_t*, const size_t*, const size_t*, cl_uint,
                    const cl_event*, cl_event*);
     *(void**)&real = dlsym(RTLD_NEXT, "clEnqueueNDRangeKernel");
@@ -55,4 +59,24 @@ EXPORTED cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* 
     cl_kernel (*real)(cl_program, const char*, cl_int*);
     *(void**)&real = dlsym(RTLD_NEXT, "clCreateKernel");
     return real(program, name, code);
+}
+
+EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* needed) {
+    cl_int (*real)(cl_device_id, cl_device_info, size_t, void*, size_t*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
+    const cl_int code = real(device, what, size, value, needed);
+    const char* const bytes = getenv("DEVICE_BYTES");
+    if (bytes != NULL && what == CL_DEVICE_GLOBAL_MEM_SIZE && value != NULL)
+        *(cl_ulong*)value = strtoull(bytes, NULL, 10);
+    if (getenv("DEVICE_WITHOUT_DOUBLES") != NULL && what == CL_DEVICE_DOUBLE_FP_CONFIG && value != NULL)
+        *(cl_device_fp_config*)value = 0;
+    return code;
+}
+
+EXPORTED int shmem_init_thread(int requested, int* provided) {
+    const char* const code = getenv("FAILING_SHMEM");
+    if (code != NULL) return atoi(code);
+    int (*real)(int, int*);
+    *(void**)&real = dlsym(RTLD_NEXT, "shmem_init_thread");
+    return real(requested, provided);
 }
