@@ -4,12 +4,12 @@
 what bt_mz printed.
 
 Speed-ups are over one processor core (the version `host` on one rank) where that was measured, else over the quickest version
-on the fewest ranks. DEVICE is a part of the device's name. Of two runs of one version, class and number of ranks, the later one
+on the fewest ranks. DEVICE is a part of the device's name; ranks beyond MOST are left out (default: 8). Of two runs of one version, class and number of ranks, the later one
 counts: put first those records whose runs others replace. Left out are runs that failed their check, and the run below a line
 that begins with "# ": it had options.
 
-Usage: scripts/bt_mz_figures.py PICTURE CLASS@DEVICE[,CLASS@DEVICE]... RECORD...
-       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C@H100,D@H100 benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
+Usage: scripts/bt_mz_figures.py PICTURE CLASS@DEVICE[:MOST][,...] RECORD...
+       scripts/bt_mz_figures.py docs/pictures/bt_mz_figures_h100.png C@H100:4 benchmarks/results/nvidia-h100-x{2,4}/bt-mz.txt
 """
 import re
 import sys
@@ -74,10 +74,11 @@ def main():
     wanted = [each.partition("@")[::2] for each in sys.argv[2].split(",")]
     figure, axes = plot.subplots(len(wanted), 2, figsize=(10, 3.6 * len(wanted)), squeeze=False)
     for (speed, share), (kind, device) in zip(axes, wanted):
+        device, _, most = device.partition(":")
         found, name = runs(sys.argv[3:], kind, device)
         if not found:
             sys.exit(f"bt_mz_figures: no run of class {kind} on {device or 'a device'} in {', '.join(sys.argv[3:])}")
-        base = draw(speed, share, found, most=8 if "H100" not in name else 4)
+        base = draw(speed, share, found, int(most or 8))
         speed.set_title(f"class {kind}, {name}:\nspeed-up over {base}", fontsize=9)
         share.set_title(f"class {kind}: the exchange, % of the time", fontsize=9)
     axes[0][0].legend(fontsize=8)

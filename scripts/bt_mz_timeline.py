@@ -23,8 +23,8 @@ VERSIONS = {
     "staged": "staged: the field goes to the host and back",
     "messages": "messages: MPI messages as commands",
     "one_sided": "one_sided: puts with signals",
-    "openshmem": "openshmem: puts between memory that host and device share",
-    "directives": "directives: OpenACC, and puts by the host",
+    "openshmem": "openshmem: puts between heaps in device memory, by the host",
+    "directives": "directives: OpenACC, and the same puts",
 }
 STEPS = 12
 COPIES = {"read buffer", "write buffer", "map", "unmap"}
