@@ -69,7 +69,7 @@ test-all:
 
 suite:
 	@scripts/setup.sh $(TEST_SETUP)
-	@scripts/build.sh release tests -D CAUSEWAY_WERROR=ON
+	@scripts/build.sh release tests -D CAUSEWAY_WERROR=ON -D CAUSEWAY_PRECOMPILE=ON
 	@scripts/test.sh build/release $(TESTS)
 
 # Clang and the sanitizers in one build: a second compiler and what it finds at run time.

@@ -25,6 +25,8 @@ esac
 # What was compiled before need not be compiled again; without debug information (-g) in whichever folder.
 if command -v ccache >/dev/null; then
     export CCACHE_BASEDIR=${CCACHE_BASEDIR-$PWD}
+    # Precompiled headers: what ccache needs to take them; and it hashes each once, not for every source.
+    export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS-pch_defines,time_macros} CCACHE_INODECACHE=${CCACHE_INODECACHE-1}
     export CMAKE_C_COMPILER_LAUNCHER=${CMAKE_C_COMPILER_LAUNCHER-ccache} CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
 

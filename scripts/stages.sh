@@ -100,7 +100,8 @@ suite() {
 
 # shellcheck disable=SC2086
 stage set-up scripts/setup.sh $groups
-stage 'build: g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON && built=yes
+# Precompiled headers save a third where nothing was compiled before, and Clang shows which source lacks an include.
+stage 'build: g++' scripts/build.sh release tests -D CAUSEWAY_WERROR=ON -D CAUSEWAY_PRECOMPILE=ON && built=yes
 # These tests wait for half of their time: Clang builds meanwhile, where nothing else wants a processor.
 clang_build=
 end_clang_build() { [ -z "$clang_build" ] || kill -- "-$clang_build" 2>/dev/null; }
