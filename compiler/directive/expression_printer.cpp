@@ -8,6 +8,7 @@
 #include <llvm/ADT/StringExtras.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 namespace directive {
@@ -167,6 +168,40 @@ std::string expression_printer::reference(const DeclRefExpr* expression) {
     return identifier(variable->getNameAsString());
 }
 
+namespace {
+
+constexpr const char* misaligned = "the address of a member that its packed structure misaligns";
+
+CharUnits alignment_of(const ASTContext& context, const Expr* lvalue) {
+    lvalue = lvalue->IgnoreParens();
+    if (const auto* member = dyn_cast<MemberExpr>(lvalue))
+        if (const auto* field = dyn_cast<FieldDecl>(member->getMemberDecl())) {
+            const auto base = member->isArrow()
+                                  ? context.getTypeAlignInChars(member->getBase()->getType()->getPointeeType())
+                                  : alignment_of(context, member->getBase());
+            return base.alignmentAtOffset(
+                context.toCharUnitsFromBits(static_cast<std::int64_t>(context.getFieldOffset(field))));
+        }
+    if (const auto* element = dyn_cast<ArraySubscriptExpr>(lvalue))
+        if (const auto* array = element->getBase()->IgnoreParenImpCasts(); array->getType()->isArrayType())
+            return alignment_of(context, array).alignmentOfArrayElement(context.getTypeSizeInChars(element->getType()));
+    return context.getTypeAlignInChars(lvalue->getType().getCanonicalType());
+}
+
+} // namespace
+
+bool expression_printer::is_misaligned(const Expr* lvalue) const {
+    return alignment_of(m_unit.context, lvalue) <
+           m_unit.context.getTypeAlignInChars(lvalue->getType().getCanonicalType());
+}
+
+void expression_printer::check_alignment(const Expr* lvalue, QualType type) const {
+    if (!type->isIncompleteType() && !type->isFunctionType() &&
+        m_unit.context.getTypeAlign(type) < m_unit.context.getTypeAlign(type.getCanonicalType()))
+        throw unsupported{lvalue->getExprLoc(),
+                          "a pointer to '" + type.getAsString() + "', whose alignment is less than its type's"};
+}
+
 std::string expression_printer::print(const Expr* expression) {
     const auto location = expression->getExprLoc();
     if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
@@ -175,6 +210,8 @@ std::string expression_printer::print(const Expr* expression) {
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
     if (const auto* cast = dyn_cast<CastExpr>(expression)) {
         const bool written = isa<CStyleCastExpr>(cast);
+        if (cast->getCastKind() == CK_ArrayToPointerDecay && is_misaligned(cast->getSubExpr()))
+            throw unsupported{location, misaligned};
         auto of = written ? operand(cast->getSubExpr()) : print(cast->getSubExpr());
         m_has_address |= cast->getCastKind() == CK_PointerToIntegral;
         // The host does not know where OpenCL's buffers are: only a region makes integers that are addresses.
@@ -206,11 +243,15 @@ std::string expression_printer::print(const Expr* expression) {
         if (member->getType()->isPointerType())
             throw unsupported{location,
                               "a pointer in a structure, '" + member->getMemberDecl()->getNameAsString() + "'"};
+        if (member->isArrow()) check_alignment(member, member->getBase()->getType()->getPointeeType());
         return operand(member->getBase()) + (member->isArrow() ? "->" : ".") + member_name(member->getMemberDecl());
     }
     if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
         if ((unary->isIncrementDecrementOp() || unary->getOpcode() == UO_AddrOf) && is_row(unary->getSubExpr()))
             throw unsupported{location, "a region that changes pointers in memory"};
+        if (unary->getOpcode() == UO_AddrOf && is_misaligned(unary->getSubExpr()))
+            throw unsupported{location, misaligned};
+        if (unary->getOpcode() == UO_Deref) check_alignment(unary, unary->getType());
         auto inner = operand(unary->getSubExpr());
         if (unary->getOpcode() == UO_Extension) return inner;
         const auto sign = UnaryOperator::getOpcodeStr(unary->getOpcode()).str();
@@ -296,6 +337,7 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
         base = each->getBase();
     }
     base = base->IgnoreParenImpCasts();
+    if (base->getType()->isPointerType()) check_alignment(expression, expression->getType());
     const auto* named = dyn_cast<DeclRefExpr>(base);
     const auto* variable = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
     const auto found = variable ? std::as_const(*this).named(variable) : m_names.cend();

@@ -58,6 +58,9 @@ class expression_printer {
     /// Functions that the printed expressions call, except those that an earlier take_called() has returned.
     std::vector<called> take_called() { return std::exchange(m_called, {}); }
 
+    /// True if the object may lie where its type must not: in a packed structure.
+    bool is_misaligned(const clang::Expr* lvalue) const;
+
     /// The lengths of the rows of an array or pointer to arrays, the outermost left out.
     std::vector<std::string> row_lengths(const clang::VarDecl* variable);
 
@@ -74,6 +77,8 @@ class expression_printer {
     std::set<std::string> m_known_functions;
     bool m_has_address = false; // a pointer was cast to an integer
 
+    /// Refuses memory behind a pointer to an alignment that is less than OpenCL C gives the type.
+    void check_alignment(const clang::Expr* lvalue, clang::QualType type) const;
     /// True if `lvalue` is a pointer that the host keeps in memory: an element of an array of pointers, or a member.
     bool is_row(const clang::Expr* lvalue) const;
     /// The variable, if it is an array of pointers whose rows the kernel has.

@@ -380,6 +380,8 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     const auto bits = m_unit.context.getTypeSize(operand->getType());
     if (!is_scalar(operand->getType()) || (bits != 32 && bits != 64))
         throw unsupported{of.directive->location, "'atomic' for a type of other than 4 or 8 bytes"};
+    if (m_print.is_misaligned(operand))
+        throw unsupported{of.directive->location, "'atomic' for a member that its packed structure misaligns"};
     if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
         give_up_levels(at);
     const auto who = first_thread(at);

@@ -4,6 +4,9 @@
 #include <clang/AST/Decl.h>
 #include <clang/AST/RecordLayout.h>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace directive {
 
 using namespace clang;
@@ -70,25 +73,63 @@ std::string type_printer::declare(QualType type, const std::string& name, Source
     }
 }
 
+namespace {
+
+/// Attributes that give a member the place `wanted` in a packed structure whose earlier members end at `end`.
+std::string moved_to(CharUnits wanted, CharUnits end, SourceLocation location) {
+    if (wanted == end) return "";
+    for (CharUnits alignment = CharUnits::fromQuantity(2); alignment <= wanted; alignment = alignment * 2)
+        if (end.alignTo(alignment) == wanted)
+            return " __attribute__((aligned(" + std::to_string(alignment.getQuantity()) + ")))";
+    throw unsupported{location, "a structure with this layout"};
+}
+
+} // namespace
+
 std::string type_printer::record(const RecordDecl* given, SourceLocation location) {
     const auto* definition = given->getDefinition();
     if (!definition) throw unsupported{location, "a structure that is not defined"};
     if (const auto found = m_records.find(definition); found != m_records.end()) return found->second;
-    const std::string kind = definition->isUnion() ? "union " : "struct ";
     auto spelled = definition->getNameAsString();
     if (spelled.empty()) spelled = "acc_unnamed_" + std::to_string(m_records.size());
-    spelled = kind + identifier(spelled);
-    m_records[definition] = spelled;
-    std::string fields;
+    spelled = (definition->isUnion() ? "union " : "struct ") + identifier(spelled);
+    m_records[definition] = spelled; // an array of pointers in it may name it
+    // OpenCL C aligns members by their types. Where attributes or `#pragma pack` have the host do otherwise, each
+    // member of a packed structure is told its place.
+    const auto& layout = m_unit.context.getASTRecordLayout(definition);
+    CharUnits end = CharUnits::Zero(), packed_end = end, alignment = CharUnits::One();
+    bool natural = true;
+    std::string fields, placed_fields;
     for (const auto* field : definition->fields()) {
         if (field->isBitField()) throw unsupported{location, "a structure with bit-fields"};
         // The device has no use for the host's pointers: they keep their place.
         const bool pointer = field->getType()->isPointerType();
-        fields += "    " +
-                  (pointer ? "ulong " + member_name(field) : declare(field->getType(), member_name(field), location)) +
-                  ";\n";
+        const auto text = "    " + (pointer ? "ulong " + member_name(field)
+                                            : declare(field->getType(), member_name(field), location));
+        const auto type = field->getType().getCanonicalType();
+        const auto own = m_unit.context.getTypeAlignInChars(type), size = m_unit.context.getTypeSizeInChars(type);
+        const auto offset = m_unit.context.toCharUnitsFromBits(
+            static_cast<std::int64_t>(layout.getFieldOffset(field->getFieldIndex())));
+        natural &= offset == (definition->isUnion() ? CharUnits::Zero() : end.alignTo(own));
+        alignment = std::max(alignment, own);
+        end = std::max(end, offset + size);
+        fields += text + ";\n";
+        placed_fields += text + moved_to(offset, definition->isUnion() ? offset : packed_end, location) + ";\n";
+        packed_end = offset + size;
     }
-    m_definitions += spelled + " {\n" + fields + "};\n";
+    natural &= layout.getAlignment() == alignment && layout.getSize() == end.alignTo(alignment);
+    std::string attributes;
+    if (!natural) {
+        // No device promises more of where its memory begins.
+        constexpr int most = 128;
+        if (layout.getAlignment().getQuantity() > most)
+            throw unsupported{location, "a structure that is aligned to more than 128 bytes"};
+        if (layout.getSize() != end.alignTo(layout.getAlignment()))
+            throw unsupported{location, "a structure with this layout"};
+        fields = placed_fields;
+        attributes = " __attribute__((packed, aligned(" + std::to_string(layout.getAlignment().getQuantity()) + ")))";
+    }
+    m_definitions += spelled + " {\n" + fields + "}" + attributes + ";\n";
     return spelled;
 }
 
