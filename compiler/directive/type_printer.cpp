@@ -86,13 +86,19 @@ std::string moved_to(CharUnits wanted, CharUnits end, SourceLocation location) {
 
 } // namespace
 
+std::string type_printer::unique(const std::string& tag) {
+    auto name = tag;
+    for (int number = 2; !m_tags.insert(name).second; ++number) name = tag + "_" + std::to_string(number);
+    return name;
+}
+
 std::string type_printer::record(const RecordDecl* given, SourceLocation location) {
     const auto* definition = given->getDefinition();
     if (!definition) throw unsupported{location, "a structure that is not defined"};
     if (const auto found = m_records.find(definition); found != m_records.end()) return found->second;
-    auto spelled = definition->getNameAsString();
-    if (spelled.empty()) spelled = "acc_unnamed_" + std::to_string(m_records.size());
-    spelled = (definition->isUnion() ? "union " : "struct ") + identifier(spelled);
+    const auto tag = definition->getNameAsString();
+    const auto spelled = (definition->isUnion() ? "union " : "struct ") +
+                         unique(tag.empty() ? "acc_unnamed" : identifier(tag));
     m_records[definition] = spelled; // an array of pointers in it may name it
     // OpenCL C aligns members by their types. Where attributes or `#pragma pack` have the host do otherwise, each
     // member of a packed structure is told its place.

@@ -29,8 +29,11 @@ class type_printer {
   private:
     const unit& m_unit;
     std::map<const clang::RecordDecl*, std::string> m_records;
+    std::set<std::string> m_tags; // of m_records
     std::string m_definitions;
 
+    /// The tag, or one like it that no other structure has: blocks of C may define structures of one tag.
+    std::string unique(const std::string& tag);
     std::string record(const clang::RecordDecl* record, clang::SourceLocation location);
 };
 

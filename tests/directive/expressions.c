@@ -89,8 +89,42 @@ default: b[i] += 9;
     })
 SAME(tables, static const double own[3] = {1, 2.5, 3}; b[i] = constants[a[i] & 3] + entry(a[i]);
      y[i] = own[i % 3] + scaled(i);)
+/* Structures of one tag, in blocks and in two functions. */
+SAME(
+    tags,
+    {
+        struct tag {
+            int q;
+        } z = {i};
+        b[i] = z.q;
+    } {
+        struct tag {
+            double q;
+        } w = {0.5 + i};
+        y[i] = w.q;
+    } {
+        union tag {
+            unsigned q;
+            float f;
+        } v = {.f = 1.5f};
+        u[i] = v.q;
+    } {
+        enum tag { Q = 3 };
+        typedef struct {
+            char q[Q];
+        } T;
+        T t = {{1, 2, 3}};
+        b[i] += t.q[i % 3];
+    } {
+        typedef struct {
+            long q;
+        } T;
+        T t = {1L << 40};
+        u[i] += t.q;
+    })
+SAME(tags_again, struct tag { float q[3]; } z = {{i, 2, 3}}; struct tag_2 { char q; } t = {7}; b[i] = z.q[i % 3] + t.q;)
 
 int main(void) {
     return choices() + compound_literals() + designators() + bits() + limits_of_types() + classes() + roundings() +
-           several_results() + heads() + ranges_of_cases() + tables();
+           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again();
 }
