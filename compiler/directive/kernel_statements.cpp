@@ -6,6 +6,7 @@
 
 #include <clang/AST/Attr.h>
 #include <clang/AST/Decl.h>
+#include <clang/AST/DeclCXX.h>
 #include <clang/Basic/SourceManager.h>
 #include <llvm/ADT/StringExtras.h>
 
@@ -234,7 +235,7 @@ void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
     for (const auto* each : declared->decls()) {
         const auto* variable = dyn_cast<VarDecl>(each);
         if (!variable) {
-            if (isa<RecordDecl, TypedefDecl, EnumDecl, EmptyDecl>(each)) continue;
+            if (isa<RecordDecl, TypedefDecl, EnumDecl, EmptyDecl, StaticAssertDecl>(each)) continue;
             throw unsupported{each->getLocation(), "this declaration in a region"};
         }
         // A constant table is as good as a variable of its own, if no address of it gets out.
