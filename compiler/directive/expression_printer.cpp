@@ -204,6 +204,8 @@ void expression_printer::check_alignment(const Expr* lvalue, QualType type) cons
 
 std::string expression_printer::print(const Expr* expression) {
     const auto location = expression->getExprLoc();
+    if (expression->getType()->isAnyComplexType())
+        throw unsupported{expression->getBeginLoc(), "complex numbers ('_Complex')"};
     if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
         same_text(m_unit, expression, m_replaced))
         return m_replacement;

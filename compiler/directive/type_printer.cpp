@@ -50,6 +50,7 @@ std::string type_printer::declare(QualType type, const std::string& name, Source
     if (const auto* record_type = canonical->getAs<RecordType>()) return with(record(record_type->getDecl(), location));
     if (const auto* enumeration = canonical->getAs<EnumType>())
         return declare(enumeration->getDecl()->getIntegerType(), name, location, space);
+    if (canonical->isAnyComplexType()) throw unsupported{location, "complex numbers ('_Complex')"};
     const auto* builtin = canonical->getAs<BuiltinType>();
     if (!builtin) throw unsupported{location, "the type '" + type.getAsString() + "'"};
     switch (builtin->getKind()) {
