@@ -22,6 +22,7 @@ std::thread::id rich = {};
     if (void* const made = std::malloc(size)) return made;
     throw std::bad_alloc();
 }
+[[gnu::noinline]] void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return std::malloc(size); }
 [[gnu::noinline]] void operator delete(void* made) noexcept { std::free(made); }
 [[gnu::noinline]] void operator delete(void* made, std::size_t) noexcept { std::free(made); }
 
