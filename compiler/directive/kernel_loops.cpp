@@ -77,14 +77,13 @@ void kernel_writer::spread(const loop_node& node, position at) {
             line(device->second.text + " = " + m_print.names()[each.variable].text + ";");
             m_print.names()[each.variable] = device->second;
         }
-    else if ((workers || lanes) && !at.last) {
-        if (at.uniform)
-            barrier();
-        else
-            give_up_levels(at);
-    }
     --m_indent;
     line("}");
+    if (joins || !(workers || lanes) || at.last) return;
+    if (at.uniform)
+        barrier();
+    else
+        give_up_levels(at);
 }
 
 bool kernel_writer::is_changed(const Stmt* body, const VarDecl* variable) {

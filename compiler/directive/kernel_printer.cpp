@@ -120,6 +120,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     for (int attempt = 0; attempt < 3; ++attempt) {
         m_again = m_has_gang_loop = m_lanes_share = m_one_each = false;
         m_split = nullptr;
+        m_one.clear();
         body.clear();
         m_out = &body;
         m_indent = 1;

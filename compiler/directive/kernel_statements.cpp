@@ -152,9 +152,26 @@ void kernel_writer::simple(const Expr* expression, const position& at) {
         give_up_levels(at);
         return line(text);
     }
+    for_one(at, [&] { line(text); });
+}
+
+void kernel_writer::for_one(const position& at, const std::function<void()>& print) {
+    const auto who = first_thread(at);
+    // A thread needs no barrier between what it does alone and what it does alone next.
+    if (m_out->size() == m_one_ends && who == m_one) {
+        m_out->resize(m_one_closed);
+    } else {
+        barrier();
+        line("if (" + who + ") {");
+    }
+    ++m_indent;
+    print();
+    --m_indent;
+    m_one_closed = m_out->size();
+    line("}");
     barrier();
-    line("if (" + first_thread(at) + ") " + text);
-    barrier();
+    m_one_ends = m_out->size();
+    m_one = who;
 }
 
 namespace {
@@ -181,7 +198,7 @@ bool kernel_writer::by_one(const Stmt* given, const position& at) {
     bool spread = false;
     std::set<const VarDecl*> declared;
     walk(given, [&](const Stmt* each) {
-        spread |= m_tree.find(each) != nullptr;
+        if (const auto* node = m_tree.find(each)) spread |= node->is_spread();
         if (const auto* declaration = dyn_cast<DeclStmt>(each))
             for (const auto* one : declaration->decls()) declared.insert(dyn_cast<VarDecl>(one));
         return true;
@@ -191,15 +208,9 @@ bool kernel_writer::by_one(const Stmt* given, const position& at) {
     if (!effects.memory || !effects.reads_back ||
         !std::includes(declared.begin(), declared.end(), effects.changed.begin(), effects.changed.end()))
         return false;
-    barrier();
-    line("if (" + first_thread(at) + ") {");
-    ++m_indent;
     auto inside = at;
     inside.workers = inside.vector = true;
-    statement(given, inside);
-    --m_indent;
-    line("}");
-    barrier();
+    for_one(at, [&] { statement(given, inside); });
     return true;
 }
 

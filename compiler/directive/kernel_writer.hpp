@@ -4,6 +4,7 @@
 #pragma once
 #include "kernel_printer.hpp"
 
+#include <functional>
 #include <optional>
 
 namespace directive {
@@ -48,6 +49,8 @@ class kernel_writer {
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
     bool m_threads_meet = false; // the kernel has barriers
+    std::size_t m_one_ends = 0, m_one_closed = 0; // in the text, behind the last for_one() and before its brace
+    std::string m_one;                            // for which thread that was
     bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
                              // gangs' loop
     int m_gang_loops = 0;
@@ -89,7 +92,13 @@ class kernel_writer {
     bool workers_wait(const position& at) const { return !at.workers && m_any_worker && !m_one_worker; }
     bool redundant(const position& at) const { return lanes_wait(at) || workers_wait(at); }
 
-    void barrier() { line("barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);"); }
+    /// After a barrier nothing is gained by another one.
+    void barrier() {
+        const std::string text = "barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);";
+        if (!m_out->ends_with(text + "\n")) line(text);
+    }
+    /// What `print` prints for one thread of those that the statement would run in, between barriers.
+    void for_one(const position& at, const std::function<void()>& print);
 
     /// Call where a barrier is needed, but not all threads reach it: the kernel is printed once more, for one worker or
     /// one lane.

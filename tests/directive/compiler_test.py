@@ -451,6 +451,15 @@ int main(void) { return 0; }
         # f is summed in double and rounded at each step, t belongs to one iteration, q's loop keeps its order, and whole numbers need no leave.
         self.assertEqual(sorted(re.findall(r"ACC_ANY_ORDER (\w+ .)= acc_term", text)), ["p *", "s -"])
 
+    def test_one_thread_does_what_stands_together(self):
+        """Drivers for processors took minutes over a barrier for each statement."""
+        statements = ("a[0] = a[1] + n; a[2] = a[0]; for (int i = 1; i < n; i++) a[i] = a[i - 1] ^ a[i]; "
+                      "for (int i = 1; i < n; i++) { a[2 * i] = i; a[3 * i] = -i; }")
+        self.write("alone.c", f"void f(int n, int *a) {{\n#pragma acc kernels copy(a[0:n])\n{{ int s = n; for (int i = 0; i < n; i++) a[i] = s; {statements} }} }}")
+        self.run_program(COMPILER, "-c", "--keep", "alone.c")
+        text = pathlib.Path(self.path("alone.cl")).read_text(encoding="utf-8").split("__kernel", 1)[1]
+        self.assertEqual(text.count("barrier("), 3, text)
+
     def test_clang_as_host_makes_full_vectors(self):
         self.write("row.c", ROW)
         clang = ("--host-compiler", "clang-19", "-O3", "-march=x86-64-v4")

@@ -381,7 +381,38 @@ static void read_before_and_after(int n) {
     expect(seen[0] == wanted && seen[1] == n + 9 && t == n + 9, "what all have read before");
 }
 
+/* One thread does alone what stands together, between loops that all share. */
+static void one_after_another(int n) {
+    int a[2][n], b[2][n], wrong = 0;
+    for (int on_host = 0; on_host < 2; on_host++) {
+        int *const x = a[on_host], *const y = b[on_host];
+        for (int i = 0; i < n; i++) x[i] = 0, y[i] = 7 * i % 23;
+#pragma acc kernels copy(x[0 : n], y[0 : n]) if (!on_host)
+        {
+            int s = 3;
+            for (int i = 0; i < n; i++) x[i] = y[i] + s;
+            x[0] = x[1] + 1;
+            x[2] = x[0] * 2;
+            for (int i = 3; i < n; i++) x[i] = x[i - 1] ^ x[i];
+            for (int i = 0; i < n / 2; i++)
+                for (int j = 0; j < 3; j++) x[2 * i % 5 + j] += x[i + j];
+            if (x[3] > x[2]) {
+                x[4] += x[3];
+                x[5] -= x[4];
+            }
+            for (int i = 0; i < n; i++) y[i] = x[n - 1 - i];
+            s = x[7];
+            x[s & 15] += s;
+            x[s & 7] -= y[3];
+            for (int i = 0; i < n; i++) y[i] += x[i];
+        }
+    }
+    for (int i = 0; i < n; i++) wrong += a[0][i] != a[1][i] || b[0][i] != b[1][i];
+    expect(!wrong, "one thread does what stands together");
+}
+
 int main(void) {
+    one_after_another(90);
     pace_of_threads();
     read_before_and_after(64);
     first_private_sections(7, 90);
