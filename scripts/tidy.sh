@@ -46,10 +46,10 @@ fi
     exit 77
 }
 
-# Without what g++ precompiled, which Clang cannot read.
+# Without what g++ precompiled, which Clang cannot read, and its option for that.
 commands_for_clang=$(mktemp -d)
 trap 'rm -rf "$commands_for_clang"' EXIT
-sed 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//' "$commands" >"$commands_for_clang/compile_commands.json"
+sed 's/ -Winvalid-pch -include [^ ]*cmake_pch\.hxx//; s/ --param=ggc-[^ ]*//' "$commands" >"$commands_for_clang/compile_commands.json"
 
 # Warnings that g++ alone knows are in its command lines. It fails of itself only where a source does not compile.
 status=0

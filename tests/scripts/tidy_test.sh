@@ -8,7 +8,7 @@ mkdir -p "$folder/scripts" "$folder/bin" "$folder/build/release"
 cp "$1" "$folder/scripts/tidy.sh"
 cd "$folder"
 export PATH=$folder/bin:$PATH
-echo '[]' >build/release/compile_commands.json
+echo '[{"command": "c++ --param=ggc-min-heapsize=9 -std=c++20 -Winvalid-pch -include /a/cmake_pch.hxx -o a.o -c a.cpp"}]' >build/release/compile_commands.json
 
 # program NAME: its text comes from standard input
 program() {
@@ -22,6 +22,7 @@ source=${!#}
 case $source in
 faulty*) echo "$PWD/$source:1:2: warning: a fault [bugprone-fault,-warnings-as-errors]" ;;
 broken*) echo "clang-tidy ends early"; exit 1 ;;
+commands*) cat "$3/compile_commands.json" ;; # behind -p
 esac
 END
 
@@ -45,4 +46,6 @@ expect 1 'tidy: 0 sources' 'no time left for clean.cpp' -- --minutes 0 clean.cpp
 expect 1 'faulty.cpp:1:2: warning: a fault' 'tidy: 2 sources, findings by kind:' '1 bugprone-fault' -- clean.cpp faulty.cpp
 expect 1 'tidy: 1 sources, findings by kind:' 'no time left for clean.cpp' 'no time left for well.cpp' -- --minutes 1 faulty.cpp clean.cpp well.cpp
 expect 1 'clang-tidy ends early' -- clean.cpp broken.cpp
+# What g++ alone understands is not handed to Clang.
+expect 1 '"c++ -std=c++20 -o a.o -c a.cpp"' -- commands.cpp broken.cpp
 exit $failed
