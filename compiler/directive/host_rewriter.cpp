@@ -514,7 +514,11 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
                      (each.how == role::reduction ? " " + each.operation : "") + "\n";
     }
     for (const auto& each : region.data)
-        *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
+        if (each.kind == "IMPLICIT" && each.host == "0")
+            *m_report += "    " + each.name + ": in no clause, and which of its elements the region uses is not seen " +
+                         "before it runs: it has to be present\n";
+        else
+            *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
     for (const auto& node : tree.all()) {
         std::string how;
         if (node->gang) how += " gang";

@@ -473,7 +473,10 @@ class analyser {
                         {"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
                 } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back({"IMPLICIT", "(void *)" + name, "(void *)" + name, declared, name});
+                    m_region.data.push_back({"IMPLICIT", "(void *)" + name, "(void *)" + name, declared, name, true});
+                } else {
+                    made.record = own_record(m_region.data.size());
+                    m_region.data.push_back({"IMPLICIT", "0", "(void *)" + name, "0", name});
                 }
             }
         } else if (type->isArrayType()) {

@@ -8,6 +8,9 @@
 
 #include <causeway/acc/openacc.h>
 
+#include <algorithm>
+#include <utility>
+
 namespace causeway::acc {
 
 long queue_number(long given) {
@@ -57,11 +60,11 @@ void directive_target::finish() {
         m_queue->flush();
 }
 
-mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind) {
-    mapping made{static_cast<char*>(host), bytes, base, on.allocate(in, bytes), 0};
+mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind, std::size_t offset) {
+    mapping made{static_cast<char*>(host), bytes, base, on.allocate(in, offset + bytes), offset};
     auto& added = on.table().add(made);
     if (kind == CAUSEWAY_ACC_COPY || kind == CAUSEWAY_ACC_COPYIN || kind == CAUSEWAY_ACC_IMPLICIT)
-        on.write(in, {added.buffer, 0}, host, bytes);
+        on.write(in, {added.buffer, offset}, host, bytes);
     if (kind == CAUSEWAY_ACC_CREATE_ZERO || kind == CAUSEWAY_ACC_COPYOUT_ZERO) on.fill_zero(in, added.buffer, bytes);
     return added;
 }
@@ -69,7 +72,7 @@ mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t byte
 void release(device& on, queue& in, mapping& gone) {
     release_rows(on, in, gone);
     if (gone.device_address) on.forget(gone.device_address);
-    if (gone.owned) on.free(in, gone.buffer, gone.bytes);
+    if (gone.owned) on.free(in, gone.buffer, gone.offset + gone.bytes);
     on.table().remove(gone);
 }
 
@@ -80,10 +83,42 @@ bool is_there(device& on, void* host) {
     return on.table().find_start(host) || on.table().find_base(host) || on.find_reserved(host) != on.reserved().end();
 }
 
-/// The device has something of what the pointer points to, which is then meant.
+/// Whether what the region uses of a pointer without a clause is on the device already. Ends the program if only a part
+/// is, unless that was mapped through the same pointer, which then means it.
 bool is_known(device& on, const causeway_acc_data& one) {
-    return on.table().find_start(one.base) || on.table().find_start(one.host) || on.table().find_base(one.base) ||
-           on.table().overlaps(one.host, one.bytes) || on.find_reserved(one.base) != on.reserved().end();
+    auto* const first = static_cast<char*>(one.host);
+    auto* const last = first + one.bytes - 1;
+    if (on.find_reserved(one.base) != on.reserved().end()) return true;
+    auto* other = on.table().find_start(first);
+    if (other && last < other->start + other->bytes) return true;
+    if (!other) other = on.table().find_start(last);
+    if (!other) other = on.table().find_overlapping(first, one.bytes);
+    if (!other) return false;
+    if (on.table().find_base(one.base)) return true;
+    const std::string name = one.name;
+    fail_here("of the range " + range_text(first, one.bytes) + " of " + quoted(one.name) +
+              ", which is in no clause, only a part is mapped, by " + range_text(other->start, other->bytes) +
+              ": a data clause must say which elements are meant, as " + name + "[0:n]");
+}
+
+/// Maps what regions use of pointers without a clause. Ranges that overlap become one mapping: a host address has one
+/// place on the device, whichever pointer leads there.
+void map_implicit(device& on, queue& in, std::vector<causeway_acc_data*> ranges) {
+    std::ranges::sort(ranges, {}, [](const auto* each) { return static_cast<char*>(each->host); });
+    for (std::size_t from = 0, to; from < ranges.size(); from = to) {
+        auto* const start = static_cast<char*>(ranges[from]->host);
+        auto* end = start;
+        for (to = from; to < ranges.size() && (to == from || static_cast<char*>(ranges[to]->host) < end); ++to)
+            end = std::max(end, static_cast<char*>(ranges[to]->host) + ranges[to]->bytes);
+        // Elements of another type need not be aligned to where the first range starts.
+        constexpr std::uintptr_t alignment = 128;
+        const bool shared = to - from > 1;
+        auto& made = map_one(on, in, start, shared ? nullptr : ranges[from]->base,
+                             static_cast<std::size_t>(end - start), CAUSEWAY_ACC_IMPLICIT,
+                             shared ? reinterpret_cast<std::uintptr_t>(start) % alignment : 0);
+        made.structured = static_cast<long>(to - from);
+        for (auto each = from; each < to; ++each) ranges[each]->mapped = &made;
+    }
 }
 
 } // namespace
@@ -94,9 +129,8 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (one.parameter && (!one.host || is_there(on, one.host))) one.bytes = 0;
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
-        if (one.kind == CAUSEWAY_ACC_IMPLICIT && (!one.base || one.bytes == 0 || is_known(on, one))) continue;
-        auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_start(one.host);
-        if (!found && one.bytes == 0) found = on.table().find_base(one.host);
+        if (one.kind == CAUSEWAY_ACC_IMPLICIT) continue;
+        auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_pointer(one.host);
         if (!found) {
             if (one.kind == CAUSEWAY_ACC_NO_CREATE) continue;
             if (one.kind == CAUSEWAY_ACC_PRESENT) {
@@ -112,6 +146,13 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
         ++found->structured;
         one.mapped = found;
     }
+    // Clauses come first: what they map is present to pointers without one.
+    std::vector<causeway_acc_data*> missing;
+    for (int each = 0; each < count; ++each)
+        if (auto& one = data[each];
+            one.kind == CAUSEWAY_ACC_IMPLICIT && one.base && one.bytes > 0 && !is_known(on, one))
+            missing.push_back(&one);
+    map_implicit(on, in, std::move(missing));
 }
 
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
@@ -122,8 +163,10 @@ void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
         one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
         const bool back = one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
-                          one.kind == CAUSEWAY_ACC_COPYOUT_ZERO || one.kind == CAUSEWAY_ACC_IMPLICIT;
-        if (back && found->rows.buffer)
+                          one.kind == CAUSEWAY_ACC_COPYOUT_ZERO;
+        if (one.kind == CAUSEWAY_ACC_IMPLICIT) // of all pointers that share it
+            on.read(in, found->start, {found->buffer, found->offset}, found->bytes);
+        else if (back && found->rows.buffer)
             read_rows(on, in, *found, one);
         else if (back)
             on.read(

@@ -32,7 +32,8 @@ long queue_number(long given);
 
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
-mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind);
+/// `offset`: where the range begins in the buffer that is made for it.
+mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t bytes, int kind, std::size_t offset = 0);
 void release(device& on, queue& in, mapping& gone);
 
 /// The buffer and offset behind `address`: mapped host memory or a device address of the program. Ends the program if

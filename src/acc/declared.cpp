@@ -38,7 +38,7 @@ void map_declared(device& on) {
     auto& queue = on.queue_of(synchronous_queue);
     for (; on.declared() < known.all.size(); ++on.declared()) {
         const auto& each = known.all[on.declared()];
-        if (on.table().find_start(each.host) || on.table().overlaps(each.host, each.bytes)) continue;
+        if (on.table().find_start(each.host) || on.table().find_overlapping(each.host, each.bytes)) continue;
         mapping made{each.host, each.bytes, each.host, on.allocate(each.bytes), 0};
         made.structured = 1; // for good
         on.write(queue, {made.buffer, 0}, each.value.data(), each.value.size());

@@ -97,11 +97,17 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
         return made;
     };
     const auto in = [&](const mapping& found) { return at(found.buffer, found.offset, found.start); };
+    const bool has_section = one.data && one.data->base == one.address;
+    const bool implicit = has_section && one.data->kind == CAUSEWAY_ACC_IMPLICIT;
     const auto within = [&](const mapping& found) {
         made.begin = found.offset, made.end = found.offset + found.bytes;
+        // Clauses may name less than the program uses of what is mapped; what it uses without one is in the range.
+        if (implicit) {
+            made.begin += static_cast<std::size_t>(static_cast<char*>(one.data->host) - found.start);
+            made.end = made.begin + one.data->bytes;
+        }
         return in(found);
     };
-    const bool has_section = one.data && one.data->base == one.address;
     if (has_section && one.data->mapped) {
         const auto& found = *static_cast<mapping*>(one.data->mapped);
         return one.data->bytes > 0 ? within(found) : in(found);
@@ -110,14 +116,18 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
     if (of_section && one.data->bytes > 0 &&
         static_cast<const char*>(one.data->host) + one.data->bytes <= of_section->start + of_section->bytes)
         return within(*of_section);
-    if (auto* found = on.table().find_start(one.address)) return in(*found);
+    if (auto* found = on.table().find_pointer(one.address)) return in(*found);
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
         return at(found->second.buffer, found->second.offset, found->first);
     if (of_section) return in(*of_section);
-    if (auto* found = on.table().find_base(one.address)) return in(*found);
-    if (has_section && one.data->kind == CAUSEWAY_ACC_IMPLICIT && one.data->bytes == 0) return made; // used by no loop
+    if (implicit && one.data->host) return made; // no iteration uses it
+    const std::string name = one.name;
     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) +
-              (points_to_rows ? ": a data clause must name its rows, as " + std::string(one.name) + "[0:n][0:m]" : ""));
+              (points_to_rows ? ": a data clause must name its rows, as " + name + "[0:n][0:m]"
+               : implicit     ? ", and which of its elements the region uses is not seen before it runs: a data clause "
+                                "must name them, as copy(" +
+                                name + "[0:n])"
+                          : ""));
 }
 
 /// The buffer of what the argument's pointers point to.

@@ -9,15 +9,12 @@
 #include <utility>
 
 namespace causeway::acc {
-namespace {
 
-std::string range(const void* start, std::size_t bytes) {
+std::string range_text(const void* start, std::size_t bytes) {
     std::ostringstream text;
     text << "[" << start << ", " << static_cast<const void*>(static_cast<const char*>(start) + bytes) << ")";
     return text.str();
 }
-
-} // namespace
 
 mapping* present_table::find_start(void* address) {
     auto* const own = find_own(address);
@@ -61,19 +58,20 @@ mapping* present_table::find_own(void* address) {
     return at < before.start + before.bytes || (at == before.start && before.bytes == 0) ? &before : nullptr;
 }
 
-bool present_table::overlaps(void* address, std::size_t bytes) const {
+mapping* present_table::find_overlapping(void* address, std::size_t bytes) {
     auto* const at = static_cast<char*>(address);
     const auto next = m_mappings.lower_bound(at);
-    return next != m_mappings.end() && next->second.start < at + bytes;
+    return next != m_mappings.end() && next->second.start < at + bytes ? &next->second : nullptr;
 }
 
 mapping* present_table::find(void* address, std::size_t bytes) {
     auto* const found = find_start(address);
     if (found && static_cast<char*>(address) + bytes <= found->start + found->bytes) return found;
     if (found)
-        fail_here("the range " + range(address, bytes) + " is only partly mapped, by " +
-                  range(found->start, found->bytes));
-    if (overlaps(address, bytes)) fail_here("a part of the range " + range(address, bytes) + " is mapped already");
+        fail_here("the range " + range_text(address, bytes) + " is only partly mapped, by " +
+                  range_text(found->start, found->bytes));
+    if (find_overlapping(address, bytes))
+        fail_here("a part of the range " + range_text(address, bytes) + " is mapped already");
     return nullptr;
 }
 

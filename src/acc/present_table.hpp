@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <list>
 #include <map>
+#include <string>
 #include <vector>
 
 namespace causeway::acc {
@@ -33,6 +34,9 @@ struct mapping {
     bool symmetric = false; // an allocation of a symmetric heap, which itself holds one structured count
 };
 
+/// The range's two addresses, for messages.
+std::string range_text(const void* start, std::size_t bytes);
+
 class present_table {
   public:
     /// The mapping that contains [address, address + bytes); nullptr if none does. Ends the program if one contains
@@ -42,11 +46,18 @@ class present_table {
     /// are mapped.
     mapping* find_start(void* address);
     /// Whether a mapping outside of symmetric heaps overlaps [address, address + bytes).
-    bool maps(void* address, std::size_t bytes) { return find_own(address) || overlaps(address, bytes); }
-    bool overlaps(void* address, std::size_t bytes) const;
+    bool maps(void* address, std::size_t bytes) { return find_own(address) || find_overlapping(address, bytes); }
+    /// A mapping outside of symmetric heaps that begins in [address, address + bytes).
+    mapping* find_overlapping(void* address, std::size_t bytes);
     /// The only mapping that was made through a pointer of this value, whichever elements it covers; nullptr if there
     /// is none or more than one.
     mapping* find_base(void* base);
+    /// What a pointer means of whose elements nothing is known: find_base(), else find_start(). A pointer's own value
+    /// may lie in a neighbour, as that of an array that counts from 1.
+    mapping* find_pointer(void* pointer) {
+        auto* const found = find_base(pointer);
+        return found ? found : find_start(pointer);
+    }
     mapping& add(const mapping& made) {
         ++m_version;
         return m_mappings.insert_or_assign(made.start, made).first->second;
