@@ -6,6 +6,7 @@
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/StringExtras.h>
 
+#include <deque>
 #include <map>
 #include <set>
 
@@ -15,158 +16,429 @@ using namespace clang;
 
 namespace {
 
+/// What holds where an expression stands: one fact, and those around it.
+struct place {
+    const place* around = nullptr;
+    std::optional<counted_loop> loop{};  // in the body of this loop
+    const Expr* condition = nullptr;     // it holds here, or fails if `holds` is false
+    bool holds = true;
+    const VarDecl* set = nullptr;        // has the value `value` from here on ...
+    const Expr* value = nullptr;
+    bool only_then = false;              // ... or keeps its own if `condition` has failed
+};
+
 class finder {
   public:
     finder(const unit& unit, const Stmt* region) : m_unit(unit), m_accesses(accesses_in(region)) {
-        walk(region, [&](const Stmt* each) {
-            std::string why;
-            if (const auto* loop = dyn_cast<ForStmt>(each))
-                if (const auto counted = count(loop, why)) {
-                    if (m_loops.contains(counted->variable)) m_ambiguous.insert(counted->variable);
-                    m_loops[counted->variable] = *counted;
-                }
-            if (const auto* declaration = dyn_cast<DeclStmt>(each))
-                for (const auto* one : declaration->decls())
-                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_inside[variable] = variable->getInit();
-            return true;
-        });
         for (const auto& each : m_accesses)
-            if (each.writes && !each.memory) m_changed.insert(each.root);
+            if (each.writes && (!each.memory || isa<CallExpr>(each.expression))) ++m_writes[each.root];
+        visit(region, nullptr);
     }
 
     std::optional<extent> find(const VarDecl* pointer) {
+        if (m_leaked.contains(pointer)) return std::nullopt;
         std::set<std::string> firsts, lasts;
         for (const auto& each : m_accesses) {
-            if (each.root != pointer || !each.memory) continue;
-            const auto* subscript = dyn_cast<ArraySubscriptExpr>(each.expression->IgnoreParenCasts());
-            if (!subscript || !isa<DeclRefExpr>(subscript->getBase()->IgnoreParenImpCasts())) return std::nullopt;
+            if (each.root != pointer) continue;
+            if (!each.memory) return std::nullopt; // its value goes elsewhere, or changes
+            const auto subscript = subscript_of(each.expression);
+            if (!subscript) return std::nullopt;
+            if (!*subscript) {
+                firsts.insert("0l"), lasts.insert("0l");
+                continue;
+            }
+            const auto at = m_places.find(each.expression->IgnoreParens());
+            if (at == m_places.end()) return std::nullopt;
             m_failed = false;
-            firsts.insert(bound(subscript->getIdx(), false));
-            lasts.insert(bound(subscript->getIdx(), true));
+            firsts.insert(bound(*subscript, at->second, false));
+            lasts.insert(bound(*subscript, at->second, true));
             if (m_failed) return std::nullopt;
         }
         if (firsts.empty()) return std::nullopt;
-        return extent{of_all(firsts, "<"), of_all(lasts, ">")};
+        return extent{of_all(firsts, false), of_all(lasts, true)};
     }
 
   private:
     const unit& m_unit;
     std::vector<access> m_accesses;
-    std::map<const VarDecl*, counted_loop> m_loops;
-    std::map<const VarDecl*, const Expr*> m_inside; // with their first values
-    std::set<const VarDecl*> m_ambiguous, m_changed;
+    std::deque<place> m_made;
+    std::map<const Stmt*, const place*> m_places;
+    std::map<const VarDecl*, int> m_writes; // how often the region's text sets a variable, beside its first value
+    std::map<const VarDecl*, int> m_known;  // of these: seen as `set`
+    std::set<const VarDecl*> m_inside, m_begun; // declared in the region; with a first value
+    std::set<const VarDecl*> m_leaked;          // whose address, or that of an element, goes elsewhere
     bool m_failed = false;
-    static constexpr int most_depth = 8;
-    int m_depth = 0; // of variables whose values use others
+    static constexpr int most_depth = 16;
+    int m_depth = 0;
 
-    static std::string of_all(const std::set<std::string>& texts, const std::string& comparison) {
-        std::string all;
-        for (const auto& each : texts)
-            all = all.empty() ? each : "(" + each + " " + comparison + " " + all + " ? " + each + " : " + all + ")";
+    const place* add(place made) { return &m_made.emplace_back(std::move(made)); }
+    const place* under(const place* around, const Expr* condition, bool holds) {
+        return add({.around = around, .condition = condition, .holds = holds});
+    }
+
+    static const VarDecl* named(const Expr* expression) {
+        const auto* reference = expression ? dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
+        return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    }
+
+    /// The subscript behind a pointer in `p[i]`, `p[i][j]`, `p[i].member`; nullptr in `*p` and `p->member`. Nothing for
+    /// other expressions, and for the rows of an array, which may be used as pointers.
+    static std::optional<const Expr*> subscript_of(const Expr* expression) {
+        if (const auto* whole = expression->IgnoreParenImpCasts();
+            whole->getType()->isArrayType() && !isa<MemberExpr>(whole))
+            return std::nullopt;
+        while (true) {
+            expression = expression->IgnoreParenImpCasts();
+            const Expr* base = nullptr;
+            std::optional<const Expr*> subscript;
+            if (const auto* element = dyn_cast<ArraySubscriptExpr>(expression)) {
+                base = element->getBase(), subscript = element->getIdx();
+            } else if (const auto* member = dyn_cast<MemberExpr>(expression)) {
+                base = member->getBase();
+                if (member->isArrow()) subscript = nullptr;
+            } else if (const auto* unary = dyn_cast<UnaryOperator>(expression);
+                       unary && unary->getOpcode() == UO_Deref) {
+                base = unary->getSubExpr(), subscript = nullptr;
+            }
+            if (!base) return std::nullopt;
+            base = base->IgnoreParenImpCasts();
+            if (base->getType()->isPointerType()) {
+                const bool plain = isa<DeclRefExpr>(base) || member_pointer(base);
+                return plain ? subscript : std::nullopt;
+            }
+            expression = base;
+        }
+    }
+
+    void visit_all(const Stmt* statement, const place* here) {
+        for (const auto* child : statement->children()) visit(child, here);
+    }
+
+    void visit(const Stmt* statement, const place* here) {
+        if (!statement) return;
+        if (const auto of = directive_of(m_unit, statement)) return visit(of.body, here);
+        m_places[statement] = here;
+        std::string why;
+        if (const auto* block = dyn_cast<CompoundStmt>(statement)) {
+            visit_block(block, here);
+        } else if (const auto* loop = dyn_cast<ForStmt>(statement)) {
+            for (const Stmt* part :
+                 {loop->getInit(), static_cast<const Stmt*>(loop->getCond()), static_cast<const Stmt*>(loop->getInc())})
+                visit(part, here);
+            auto counted = count(loop, why);
+            visit(loop->getBody(), counted ? add({.around = here, .loop = std::move(counted)}) : here);
+        } else if (const auto* choice = dyn_cast<IfStmt>(statement)) {
+            visit(choice->getCond(), here);
+            visit(choice->getThen(), under(here, choice->getCond(), true));
+            visit(choice->getElse(), under(here, choice->getCond(), false));
+        } else if (const auto* value = dyn_cast<ConditionalOperator>(statement)) {
+            visit(value->getCond(), here);
+            visit(value->getTrueExpr(), under(here, value->getCond(), true));
+            visit(value->getFalseExpr(), under(here, value->getCond(), false));
+        } else if (const auto* both = dyn_cast<BinaryOperator>(statement); both && both->isLogicalOp()) {
+            visit(both->getLHS(), here);
+            visit(both->getRHS(), under(here, both->getLHS(), both->getOpcode() == BO_LAnd));
+        } else {
+            if (const auto* unary = dyn_cast<UnaryOperator>(statement); unary && unary->getOpcode() == UO_AddrOf)
+                if (const auto* root = root_of(unary->getSubExpr())) m_leaked.insert(root);
+            if (const auto* declaration = dyn_cast<DeclStmt>(statement))
+                for (const auto* one : declaration->decls())
+                    if (const auto* variable = dyn_cast<VarDecl>(one)) {
+                        m_inside.insert(variable);
+                        if (variable->getInit()) m_begun.insert(variable);
+                    }
+            visit_all(statement, here);
+        }
+    }
+
+    static const Stmt* last_of(const Stmt* statement) {
+        const auto* block = dyn_cast_or_null<CompoundStmt>(statement);
+        return block ? (block->body_empty() ? nullptr : last_of(block->body_back())) : statement;
+    }
+
+    static const BinaryOperator* assignment(const Stmt* statement) {
+        if (const auto* block = dyn_cast_or_null<CompoundStmt>(statement))
+            return block->size() == 1 ? assignment(block->body_front()) : nullptr;
+        const auto* binary = dyn_cast_or_null<BinaryOperator>(statement);
+        return binary && binary->getOpcode() == BO_Assign && named(binary->getLHS()) ? binary : nullptr;
+    }
+
+    /// What each statement says about those behind it.
+    void visit_block(const CompoundStmt* block, const place* here) {
+        const auto* const first = here;
+        std::set<const VarDecl*> owned;
+        for (const auto* each : block->body()) {
+            if (isa<SwitchCase, LabelStmt>(each)) here = first; // may come without what stands before
+            visit(each, here);
+            if (const auto* declaration = dyn_cast<DeclStmt>(each)) {
+                for (const auto* one : declaration->decls())
+                    if (const auto* variable = dyn_cast<VarDecl>(one); variable && variable->hasLocalStorage()) {
+                        owned.insert(variable);
+                        if (variable->getInit())
+                            here = add({.around = here, .set = variable, .value = variable->getInit()});
+                    }
+            } else if (const auto* plain = assignment(each)) {
+                const auto* variable = named(plain->getLHS());
+                // The only statement that sets it: it has this value until the block ends.
+                if (!owned.contains(variable) && (m_writes[variable] > 1 || m_begun.contains(variable))) continue;
+                ++m_known[variable];
+                here = add({.around = here, .set = variable, .value = plain->getRHS()});
+            } else if (const auto* choice = dyn_cast<IfStmt>(each); choice && !choice->getElse()) {
+                const auto* last = last_of(choice->getThen());
+                if (last && isa<ContinueStmt, BreakStmt, ReturnStmt>(last)) {
+                    here = under(here, choice->getCond(), false);
+                } else if (const auto* clamp = assignment(choice->getThen());
+                           clamp && owned.contains(named(clamp->getLHS()))) {
+                    ++m_known[named(clamp->getLHS())];
+                    here = add({.around = here,
+                                .condition = choice->getCond(),
+                                .set = named(clamp->getLHS()),
+                                .value = clamp->getRHS(),
+                                .only_then = true});
+                }
+            }
+        }
+    }
+
+    /// All that sets the variable is known where it is used.
+    bool is_followed(const VarDecl* variable) const {
+        const auto writes = m_writes.find(variable), known = m_known.find(variable);
+        return (writes == m_writes.end() ? 0 : writes->second) == (known == m_known.end() ? 0 : known->second);
+    }
+
+    static std::string least(const std::string& one, const std::string& other) {
+        return one == other ? one : "causeway_acc_least(" + one + ", " + other + ")";
+    }
+    static std::string most(const std::string& one, const std::string& other) {
+        return one == other ? one : "causeway_acc_most(" + one + ", " + other + ")";
+    }
+    static std::string of_all(const std::set<std::string>& texts, bool greatest) {
+        std::string all = *texts.begin();
+        for (const auto& each : texts) all = greatest ? most(each, all) : least(each, all);
         return all;
     }
 
+    /// A bound of what is not `value`.
+    static std::string without(const std::string& text, const std::string& value, bool greatest) {
+        return "causeway_acc_without(" + text + ", " + value + ", " + (greatest ? "-1)" : "1)");
+    }
+
+    std::string fail() {
+        m_failed = true;
+        return "0l";
+    }
+
     /// The least or greatest value of the expression.
-    std::string bound(const Expr* expression, bool greatest) {
-        expression = expression->IgnoreParenImpCasts();
+    std::string bound(const Expr* expression, const place* here, bool greatest) {
+        if (m_failed || m_depth >= most_depth) return fail();
+        ++m_depth;
+        auto text = bound_of(expression->IgnoreParenImpCasts(), here, greatest);
+        --m_depth;
+        return text;
+    }
+
+    std::string bound_of(const Expr* expression, const place* here, bool greatest) {
+        constexpr unsigned least_bits = 32;
+        if (!expression->getType()->isIntegerType()) return fail();
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10) + "l";
-        if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
-            const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
-            const auto loop = variable ? m_loops.find(variable) : m_loops.end();
-            if (loop != m_loops.end() && !m_ambiguous.contains(variable) && m_depth < most_depth)
-                return of_loop(loop->second, greatest);
-            if (const auto* value = variable && loop == m_loops.end() ? value_of(variable) : nullptr;
-                value && m_depth < most_depth) {
-                ++m_depth;
-                auto text = bound(value, greatest);
-                --m_depth;
-                return text;
-            }
-            if (variable && loop == m_loops.end() && !m_inside.contains(variable) && !m_changed.contains(variable))
-                return "(long)" + variable->getNameAsString();
+        if (const auto* variable = named(expression)) return bound_of_variable(variable, here, greatest);
+        if (const auto* cast = dyn_cast<ExplicitCastExpr>(expression))
+            return m_unit.context.getTypeSize(cast->getType()) >= least_bits ? bound(cast->getSubExpr(), here, greatest)
+                                                                             : fail();
+        if (const auto* choice = dyn_cast<ConditionalOperator>(expression)) {
+            const auto one = bound(choice->getTrueExpr(), under(here, choice->getCond(), true), greatest),
+                       other = bound(choice->getFalseExpr(), under(here, choice->getCond(), false), greatest);
+            return greatest ? most(one, other) : least(one, other);
         }
-        if (const auto* binary = dyn_cast<BinaryOperator>(expression)) {
-            const auto opcode = binary->getOpcode();
-            if (opcode == BO_Mul) return product(binary->getLHS(), binary->getRHS(), greatest);
-            if (opcode == BO_Add || opcode == BO_Sub)
-                return "(" + bound(binary->getLHS(), greatest) + " " + binary->getOpcodeStr().str() + " " +
-                       bound(binary->getRHS(), opcode == BO_Sub ? !greatest : greatest) + ")";
+        if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
+            if (unary->getOpcode() == UO_Minus) return "(-" + bound(unary->getSubExpr(), here, !greatest) + ")";
+            if (unary->getOpcode() == UO_Plus) return bound(unary->getSubExpr(), here, greatest);
+            return fail();
         }
-        m_failed = true;
-        return "0";
+        const auto* binary = dyn_cast<BinaryOperator>(expression);
+        if (!binary) return fail();
+        const auto *left = binary->getLHS(), *right = binary->getRHS();
+        switch (binary->getOpcode()) {
+        case BO_Add: return "(" + bound(left, here, greatest) + " + " + bound(right, here, greatest) + ")";
+        case BO_Sub: return "(" + bound(left, here, greatest) + " - " + bound(right, here, !greatest) + ")";
+        case BO_Mul: return product(left, right, here, greatest);
+        case BO_Div: return quotient(left, right, here, greatest);
+        case BO_Rem: return remainder(left, right, here, greatest);
+        default: return fail();
+        }
     }
 
-    std::string product(const Expr* left, const Expr* right, bool greatest) {
+    std::string product(const Expr* left, const Expr* right, const place* here, bool greatest) {
         const auto of = [&](bool greatest_left, bool greatest_right) {
-            return "(" + bound(left, greatest_left) + " * " + bound(right, greatest_right) + ")";
+            return "(" + bound(left, here, greatest_left) + " * " + bound(right, here, greatest_right) + ")";
         };
-        if (never_negative(left) && never_negative(right)) return of(greatest, greatest);
+        if (never_negative(left, here) && never_negative(right, here)) return of(greatest, greatest);
         // The signs show when the program runs.
         for (const Expr* factor : {left, right})
-            if (const auto only = bound(factor, false); only == bound(factor, true))
+            if (const auto only = bound(factor, here, false); only == bound(factor, here, true))
                 return "(" + only + " < 0 ? " + of(!greatest, !greatest) + " : " + of(greatest, greatest) + ")";
-        return of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest ? ">" : "<");
+        return of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest);
     }
 
-    bool never_negative(const Expr* expression) {
+    /// By a divisor that has one value. If that is 0, the program does not divide.
+    std::string quotient(const Expr* left, const Expr* right, const place* here, bool greatest) {
+        const auto by = bound(right, here, false);
+        if (by != bound(right, here, true)) return fail();
+        return "causeway_acc_quotient(" + by + ", " + bound(left, here, false) + ", " + bound(left, here, true) + ", " +
+               (greatest ? "1" : "0") + ")";
+    }
+
+    std::string remainder(const Expr* left, const Expr* right, const place* here, bool greatest) {
+        const auto by = bound(right, here, false);
+        if (by != bound(right, here, true)) return fail();
+        return "causeway_acc_remainder(" + by + ", " + bound(left, here, false) + ", " + bound(left, here, true) +
+               ", " + (greatest ? "1" : "0") + ")";
+    }
+
+    std::string bound_of_variable(const VarDecl* variable, const place* here, bool greatest) {
+        constexpr unsigned least_bits = 32;
+        if (!is_followed(variable) || m_leaked.contains(variable)) {
+            // A loop's variable, in the loop.
+            for (const auto* each = here; each; each = each->around)
+                if (each->loop && each->loop->variable == variable) return value_at(variable, here, greatest);
+            return fail();
+        }
+        const bool set = m_inside.contains(variable) || m_writes.contains(variable);
+        if (!set) return "(long)" + variable->getNameAsString();
+        if (!variable->hasLocalStorage() || m_unit.context.getTypeSize(variable->getType()) < least_bits) return fail();
+        return value_at(variable, here, greatest);
+    }
+
+    /// Of a variable that a loop around `here` counts, or that statements before it set.
+    std::string value_at(const VarDecl* variable, const place* here, bool greatest) {
+        if (!here) return fail();
+        if (here->loop && here->loop->variable == variable) return of_loop(*here->loop, here->around, greatest);
+        if (here->set == variable) {
+            const auto value = bound(here->value, here->around, greatest);
+            if (!here->only_then) return value;
+            const auto kept = limited(variable, here->around, here->condition, false, greatest,
+                                      value_at(variable, here->around, greatest));
+            return greatest ? most(value, kept) : least(value, kept);
+        }
+        auto text = value_at(variable, here->around, greatest);
+        if (!here->condition || here->set) return text;
+        return limited(variable, here->around, here->condition, here->holds, greatest, text);
+    }
+
+    /// `text`, a bound of the variable, or a better one that the condition gives.
+    std::string limited(const VarDecl* variable, const place* here, const Expr* condition, bool holds, bool greatest,
+                        std::string text) {
+        condition = condition->IgnoreParenImpCasts();
+        if (const auto* unary = dyn_cast<UnaryOperator>(condition); unary && unary->getOpcode() == UO_LNot)
+            return limited(variable, here, unary->getSubExpr(), !holds, greatest, text);
+        if (named(condition) == variable) return holds ? without(text, "0l", greatest) : "0l";
+        const auto* binary = dyn_cast<BinaryOperator>(condition);
+        if (!binary) return text;
+        if (binary->getOpcode() == (holds ? BO_LAnd : BO_LOr)) {
+            for (const auto* part : {binary->getLHS(), binary->getRHS()})
+                text = limited(variable, here, part, holds, greatest, text);
+            return text;
+        }
+        auto opcode = binary->getOpcode();
+        if (!binary->isComparisonOp()) return text;
+        if (!holds) opcode = BinaryOperator::negateComparisonOp(opcode);
+        if (opcode == BO_Cmp) return text;
+        const auto *left = binary->getLHS(), *right = binary->getRHS();
+        if (!left->getType()->isIntegerType()) return text;
+        text = solved(variable, here, left, opcode, right, greatest, text);
+        return solved(variable, here, right, BinaryOperator::reverseComparisonOp(opcode), left, greatest, text);
+    }
+
+    /// As limited(), by `left opcode right` where `left` is the variable, or the variable and a term.
+    std::string solved(const VarDecl* variable, const place* here, const Expr* left, BinaryOperatorKind opcode,
+                       const Expr* right, bool greatest, const std::string& text) {
+        const Expr* term = nullptr;
+        bool plus = true;
+        if (named(left) != variable) {
+            const auto* sum = dyn_cast<BinaryOperator>(left->IgnoreParenImpCasts());
+            if (!sum || (sum->getOpcode() != BO_Add && sum->getOpcode() != BO_Sub)) return text;
+            plus = sum->getOpcode() == BO_Add;
+            if (named(sum->getLHS()) == variable)
+                term = sum->getRHS();
+            else if (plus && named(sum->getRHS()) == variable)
+                term = sum->getLHS();
+            else
+                return text;
+        }
+        const bool below = opcode == BO_LT || opcode == BO_LE || opcode == BO_EQ;
+        const bool above = opcode == BO_GT || opcode == BO_GE || opcode == BO_EQ;
+        if (opcode != BO_NE && !(greatest ? below : above)) return text;
+        const auto failed = m_failed;
+        m_failed = false;
+        const auto limit_of = [&](bool most) {
+            const auto all = bound(right, here, most);
+            return term ? "(" + all + (plus ? " - " : " + ") + bound(term, here, plus ? !most : most) + ")" : all;
+        };
+        auto limit = limit_of(greatest);
+        if (opcode == BO_NE && limit != limit_of(!greatest)) m_failed = true;
+        if (opcode == BO_LT) limit = "(" + limit + " - 1)";
+        if (opcode == BO_GT) limit = "(" + limit + " + 1)";
+        // Unsigned numbers below 0 are large ones.
+        std::string wraps;
+        if (!left->getType()->isSignedIntegerType())
+            for (const auto* side : {left, right})
+                if (!never_negative(side, here))
+                    wraps += (wraps.empty() ? "" : " || ") + bound(side, here, false) + " < 0";
+        const bool known = !m_failed;
+        m_failed = failed;
+        if (!known) return text;
+        if (opcode == BO_NE) return without(text, limit, greatest);
+        if (!wraps.empty()) limit = "(" + wraps + " ? " + text + " : " + limit + ")";
+        return greatest ? least(text, limit) : most(text, limit);
+    }
+
+    bool never_negative(const Expr* expression, const place* here) {
         expression = expression->IgnoreParenImpCasts();
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return value.Val.getInt().isNonNegative();
-        if (const auto* reference = dyn_cast<DeclRefExpr>(expression)) {
-            const auto* variable = dyn_cast<VarDecl>(reference->getDecl());
-            if (!variable) return false;
-            const Expr* least = value_of(variable);
-            if (const auto loop = m_loops.find(variable); loop != m_loops.end())
-                least = counts_down(loop->second) ? loop->second.last : loop->second.first;
-            if (!least) return variable->getType()->isUnsignedIntegerType();
-            if (m_depth >= most_depth) return false;
+        if (const auto* cast = dyn_cast<ExplicitCastExpr>(expression))
+            return cast->getType()->isIntegerType() && never_negative(cast->getSubExpr(), here);
+        if (const auto* variable = named(expression)) {
+            const Expr* first = nullptr;
+            const place* at = here;
+            for (; at && !first; at = at->around) {
+                if (at->loop && at->loop->variable == variable)
+                    first = counts_down(*at->loop) ? at->loop->last : at->loop->first;
+                else if (at->set == variable && is_followed(variable))
+                    first = at->value;
+                if (first && at->only_then) return false;
+            }
+            const bool is_unsigned = variable->getType()->isUnsignedIntegerType();
+            if (!first || m_depth >= most_depth) return is_unsigned && !m_inside.contains(variable);
             ++m_depth;
-            const bool known = never_negative(least);
+            const bool known = never_negative(first, at);
             --m_depth;
             return known;
         }
         const auto* binary = dyn_cast<BinaryOperator>(expression);
         return binary && (binary->getOpcode() == BO_Add || binary->getOpcode() == BO_Mul) &&
-               never_negative(binary->getLHS()) && never_negative(binary->getRHS());
+               never_negative(binary->getLHS(), here) && never_negative(binary->getRHS(), here);
     }
 
-    static bool counts_down(const counted_loop& loop) { return loop.comparison == BO_GT || loop.comparison == BO_GE; }
-
-    /// What a variable of the region always has.
-    const Expr* value_of(const VarDecl* variable) const {
-        constexpr unsigned least_bits = 32;
-        const auto found = m_inside.find(variable);
-        const bool known = found != m_inside.end() && !m_changed.contains(variable) && variable->hasLocalStorage() &&
-                           variable->getType()->isIntegerType() &&
-                           m_unit.context.getTypeSize(variable->getType()) >= least_bits;
-        return known ? found->second : nullptr;
+    static bool counts_down(const counted_loop& loop) {
+        return loop.comparison == BO_GT || loop.comparison == BO_GE || (loop.comparison == BO_NE && loop.down);
     }
 
-    std::string of_loop(const counted_loop& loop, bool greatest) {
-        ++m_depth;
+    std::string of_loop(const counted_loop& loop, const place* around, bool greatest) {
         const bool down = counts_down(loop);
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
-        std::string text;
-        if (loop.comparison == BO_NE) m_failed = true;
-        if (greatest != down)
-            text = last_reached(loop, "(" + bound(loop.last, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)"));
-        else
-            text = bound(loop.first, greatest);
-        --m_depth;
-        return text;
-    }
-
-    /// What the variable has last in a loop that goes to `end`, which its steps may pass by.
-    std::string last_reached(const counted_loop& loop, const std::string& end) {
+        if (loop.comparison == BO_NE && loop.step) return fail();
+        if (greatest == down) return bound(loop.first, around, greatest);
+        const auto end = "(" + bound(loop.last, around, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
         if (!loop.step) return end;
-        const auto first = bound(loop.first, false), step = bound(loop.step, false);
-        if (first != bound(loop.first, true) || step != bound(loop.step, true)) return end;
-        const bool down = counts_down(loop);
-        const auto by = loop.down == down ? step : "(0 - " + step + ")";
-        const auto way = down ? "(" + first + " - " + end + ")" : "(" + end + " - " + first + ")";
-        return "(" + by + " > 0 ? " + first + (down ? " - " : " + ") + "((" + way + " + " + by + ") / " + by +
-               " - 1) * " + by + " : " + end + ")";
+        const auto failed = m_failed;
+        m_failed = false;
+        const auto first = bound(loop.first, around, false), step = bound(loop.step, around, false);
+        const bool known = !m_failed && first == bound(loop.first, around, true) &&
+                           step == bound(loop.step, around, true);
+        m_failed = failed;
+        return known ? "causeway_acc_reached(" + first + ", " + end + ", " + step + ", " + (down ? "1)" : "0)") : end;
     }
 };
 

@@ -401,6 +401,13 @@ int main(void) {
         for line, how in LOOPS_REPORT:
             self.assertIn(f"loop at loops.c:{line}: {how}", said)
 
+    def test_reports_pointers_whose_elements_it_cannot_tell(self):
+        self.write("lists.c", "void f(int *a, int *b, int *c, int n) {\n#pragma acc parallel loop\nfor (int i = 0; i < n; i++) a[b[i]] = c[i / 2];\n}\n")
+        said = self.run_program(COMPILER, "--report", "-c", "lists.c")
+        unknown = ": in no clause, and which of its elements the region uses is not seen before it runs: it has to be present"
+        for name, known in (("a", False), ("b", True), ("c", True)):
+            self.assertEqual(f"    {name}{unknown}\n" not in said, known, said)
+
     def test_compiles_separately_and_hands_unknown_options_on(self):
         for name, text in HALVES.items():
             self.write(name, text)

@@ -91,6 +91,21 @@ static void bytes(int* w, int here) {
     }
 }
 
+// A neighbour is mapped already.
+static void beside_a_mapping(int* w, int here) {
+    int *a = w, *b = w + n;
+#pragma acc data copy(a[0 : n]) if (here)
+    {
+#pragma acc parallel loop if (here)
+        for (int i = 0; i < n; i++) a[i] = -1;
+#pragma acc parallel loop if (here)
+        for (int i = 0; i < n; i++) {
+            const int l = i > 0 ? b[i - 1] : 0;
+            a[i] += l + b[i];
+        }
+    }
+}
+
 // The pointer's own value lies in the neighbour.
 static void from_one_on(int* w, int here) {
     int *a = w, *b = w + n - 1;
@@ -165,6 +180,7 @@ int main(void) {
     COMPARE(the_same);
     COMPARE(array_and_pointer);
     COMPARE(bytes);
+    COMPARE(beside_a_mapping);
     COMPARE(from_one_on);
     COMPARE(list_from_one_on);
     COMPARE(another_part);

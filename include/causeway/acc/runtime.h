@@ -149,6 +149,31 @@ static inline __attribute__((unused)) long causeway_acc_short_trips(long first, 
     const long trips = causeway_acc_trips(first, last, step);
     return trips > 2147483647 ? -1 : trips;
 }
+/* Bounds of subscripts, for pointers without a clause. A range whose least value is above its greatest is empty. */
+static inline __attribute__((unused)) long causeway_acc_least(long one, long other) {
+    return one < other ? one : other;
+}
+static inline __attribute__((unused)) long causeway_acc_most(long one, long other) { return one > other ? one : other; }
+static inline __attribute__((unused)) long causeway_acc_without(long bound, long value, long step) {
+    return bound == value ? bound + step : bound;
+}
+/* The last value before or at `end` of a loop's variable. */
+static inline __attribute__((unused)) long causeway_acc_reached(long first, long end, long step, int down) {
+    const long each = step < 0 ? -step : step, far = down ? first - end : end - first;
+    return each == 0 || far < 0 ? end : down ? first - far / each * each : first + far / each * each;
+}
+/* Of least..greatest divided by `by`. */
+static inline __attribute__((unused)) long causeway_acc_quotient(long by, long least, long greatest, int wants_most) {
+    if (by == 0 || least > greatest) return wants_most ? -1 : 0;
+    return (wants_most == (by > 0) ? greatest : least) / by;
+}
+static inline __attribute__((unused)) long causeway_acc_remainder(long by, long least, long greatest, int wants_most) {
+    const long most = by < 0 ? -by - 1 : by - 1;
+    if (by == 0 || least > greatest) return wants_most ? -1 : 0;
+    if (least >= 0 && greatest <= most) return wants_most ? greatest : least;
+    if (wants_most) return greatest < 0 ? 0 : causeway_acc_least(greatest, most);
+    return least >= 0 ? 0 : causeway_acc_most(least, -most);
+}
 /* `declare` in a function: ends with the block that it stands in. */
 struct causeway_acc_declared {
     struct causeway_acc_clauses* clauses;

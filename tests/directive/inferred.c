@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which elements regions use of pointers in no clause. What lies before and behind each array is mapped apart, so that
+// a range that is too large ends the program, and one that is too small gives other results than on the host.
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { n = 60, margin = 8 };
+#define LEAST(x, y) ((x) < (y) ? (x) : (y))
+
+struct point {
+    int x, y[2];
+};
+
+static void one_variable(int* a, int* b, int here) {
+    int i, j, m = 6, t;
+#pragma acc kernels if (here)
+    {
+        for (i = 0; i < n / m; i++) b[i] = i;
+        for (i = 0; i < n / m; i++)
+            for (j = 0; j < m; j++) a[i * m + j] += b[j];
+        for (j = 0; j < m; j++) {
+            t = 0;
+            for (i = 0; i < n / m; i++) t += a[i * m + j];
+            b[j + n - m] = t;
+        }
+    }
+}
+
+static void halves(int* a, int* b, int here) {
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n / 2; i++) b[2 * i + 1] = a[2 * i];
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = all; i > all / 2; i--) b[i - 1] = a[all - i];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) b[i] += a[i / 2] + a[(i - all + 1) / -3];
+}
+
+static void clamps(int* a, int* b, int here) {
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        int l = i - 1, r = i + 1;
+        if (l < 0) l = 0;
+        if (r >= all) {
+            r = all - 1;
+        }
+        b[i] = a[l] + a[r];
+    }
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        const int l = i > 0 ? i - 1 : 0, r = LEAST(i + 3, all - 1);
+        b[i] -= a[l] * a[r] + a[!(i < all - 2 && all > 3) ? 5 : i + 2];
+    }
+}
+
+static void around(int* a, int* b, int here) {
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) b[i] = a[(i + 1) % all] - a[(i - 1 + all) % all] + a[i % 7];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) b[i] += a[all - 1 - i - i % -4 + i % 4 > 9 ? 2 : 1] + a[all - 4 + i % -4];
+}
+
+static void guards(int* a, int* b, int here) {
+    int all = n, m = 6;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        if (i + 1 < all) b[i] = a[i + 1];
+        if (i > 1 && all - 2 > i && a[i + 2]) b[i] += a[i - 2];
+        if (i < 3 || a[i - 3] > 2)
+            b[i]++;
+        else
+            b[i - 3 + 3] += a[i - 3];
+        if (i == all - 1) b[i] = a[i - (all - 1)];
+    }
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        if (i) b[i - 1] -= a[i];
+        if (i == 0) continue;
+        b[i - 1]++;
+        if (i != all - 1) b[i - 1] += a[i + 1];
+    }
+#pragma acc parallel loop collapse(2) if (here)
+    for (int i = 0; i < n / m; i++)
+        for (int j = 0; j < m; j++) {
+            if (i == 0) continue;
+            if (i <= 0) continue;
+            if (j == m || j >= m - 1) continue;
+            b[i * m + j] += a[(i - 1) * m + j] + a[i * m + j + 1];
+        }
+}
+
+static void unsigned_guards(int* a, int* b, int here) {
+    size_t all = n;
+    unsigned few = 0;
+#pragma acc parallel loop if (here)
+    for (size_t i = 0; i < all; i++) {
+        if (i < all - 1) b[i] = a[i + 1];
+        if (i > 0) b[i] += a[i - 1];
+    }
+    // There, `few - 1` is no number below 0.
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < n; i++)
+        if (i < few - 1) b[i] += a[i];
+}
+
+static void kept(int* a, int* b, int here) {
+    int all = n, k, first;
+#pragma acc parallel loop private(k, first) if (here)
+    for (int i = 2; i < all; i++) {
+        k = i - 2;
+        first = k;
+        for (int j = first; j < k + 1; j++) b[j] = a[j + 2];
+    }
+#pragma acc parallel loop if (here)
+    for (int i = 2; i < all; i++) switch (i % 3) {
+        case 2:
+            if (i < 5) break;
+            // fall through
+        case 1: b[i - 2]++;
+        }
+}
+
+static void steps(int* a, int* b, int here) {
+    int all = n, by = 3;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i += 3) b[i] = a[i + 1], b[i + 1] = a[i + 2], b[i + 2] = a[i];
+#pragma acc parallel loop if (here)
+    for (int i = all - 1; i >= 0; i -= by) b[i] += a[i - 2];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i != all; i++) b[i] ^= a[(size_t)all - 1 - i];
+}
+
+static void structures(int* a, int* b, int here) {
+    struct point *p = (struct point*)a, *q = (struct point*)b;
+    int(*rows)[5] = (int(*)[5])a;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n / 3; i++) q[i].x = p[i].y[1], q[i].y[0] = p->x + p[n / 3 - 1 - i].y[i % 2];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n / 5; i++)
+        for (int j = 0; j < 5; j++) rows[i][j] += *b + i;
+}
+
+static int faults;
+static void compare(const char* name, void (*run)(int*, int*, int)) {
+    enum { size = 2 * n + 3 * margin };
+    static int host[size], device[size];
+    for (int i = 0; i < size; i++) host[i] = device[i] = i * i % 101;
+    run(host + margin, host + n + 2 * margin, 0);
+    int *before = device, *between = device + margin + n, *behind = device + size - margin;
+#pragma acc enter data copyin(before[0 : margin], between[0 : margin], behind[0 : margin])
+    run(before + margin, between + margin, 1);
+#pragma acc exit data copyout(before[0 : margin], between[0 : margin], behind[0 : margin])
+    for (int i = 0; i < size; i++)
+        if (host[i] != device[i]) {
+            printf("%s: element %d is %d, not %d\n", name, i, device[i], host[i]);
+            faults++;
+            break;
+        }
+}
+
+int main(void) {
+#define COMPARE(name) compare(#name, name)
+    COMPARE(one_variable);
+    COMPARE(halves);
+    COMPARE(clamps);
+    COMPARE(around);
+    COMPARE(guards);
+    COMPARE(unsigned_guards);
+    COMPARE(kept);
+    COMPARE(steps);
+    COMPARE(structures);
+    return faults != 0;
+}
