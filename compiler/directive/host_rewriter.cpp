@@ -364,7 +364,7 @@ void host_rewriter::alone(const found_directive& of) {
         const bool may_be_empty = std::ranges::any_of(entry.sections, [](const section& part) {
             return part.length && part.length.text.find_first_not_of("0123456789") != std::string::npos;
         });
-        if (may_be_empty) made.host = "(" + made.bytes + " ? " + made.host + " : (void *)0)";
+        if (may_be_empty) made.host = "(" + made.bytes + " != 0 ? " + made.host + " : (void *)0)";
         records.push_back(made);
     };
     const auto take = [&](const char* name, const char* kind) {
