@@ -191,9 +191,43 @@ class generator:
         return (f"#pragma acc parallel loop {self.levels('gang', 'vector')}\nfor (int i = 0; i < N; i++) {{\n"
                 f"#pragma acc atomic update\n{target}[{read}[i] % 7] += {self.value(['i'], [read])};\n}}\n")
 
+    def structure(self, tag, depth=1):
+        """The definition, and the names of what can be set in it: whole numbers that all its types hold."""
+        members, names = "", []
+        for number in range(self.random.randrange(1, 5)):
+            name = f"m{number}"
+            where = self.pick("", "", "", " __attribute__((packed))", f" __attribute__((aligned({self.pick(2, 4, 8, 16)})))")
+            if depth and self.chance(0.25):
+                inner, below = self.structure("", 0)
+                members += f"{inner} {name}{where};\n"
+                names += [f"{name}.{each}" for each in below]
+            elif self.chance(0.2):
+                members += f"{self.pick('char', 'short', 'double')} {name}[3]{where};\n"
+                names.append(f"{name}[{self.random.randrange(3)}]")
+            else:
+                members += f"{self.pick('char', 'short', 'unsigned', 'float', 'double', 'long')} {name}{where};\n"
+                names.append(name)
+        attributes = self.pick("", " __attribute__((packed))", " __attribute__((aligned(16)))", " __attribute__((packed, aligned(4)))")
+        pack = depth and self.chance(0.3)
+        text = f"{self.pick('struct', 'struct', 'union') if depth else 'struct'}{attributes} {tag} {{\n{members}}}"
+        return (f"#pragma pack(push, {self.pick(1, 2, 4)})\n{text};\n#pragma pack(pop)\n" if pack else text + ";\n" if depth else text), names
+
+    def structures(self):
+        """Of one tag in all functions, each with a layout of its own."""
+        definition, names = self.structure("S")
+        kind = "union S" if "union" in definition else "struct S"
+        one, other = self.pick(*names), self.pick(*names)
+        step = self.pick(f"v[i].{one} = (v[i].{other} > 9 ? 2 : 1) + i % 50;", f"{kind} w = v[i]; w.{one} = i % 90; v[i] = w;",
+                         f"v[i].{other} = i % 77; a[i] += (unsigned)v[i].{one};")
+        sums = " + ".join(f"3 * (unsigned)v[i].{name}" for name in names)
+        return (f"{{\n{definition}{kind} v[N];\nmemset(v, 1, sizeof v);\nfor (int i = 0; i < N; i++) v[i].{names[-1]} = i % 100;\n"
+                f"#pragma acc parallel loop {self.levels('gang', 'worker', 'vector')} {self.pick('copy(v)', 'copy(v[0:N])', '')}\n"
+                f"for (int i = 0; i < N; i++) {{ {step} }}\n"
+                f"a[0] += sizeof({kind});\nfor (int i = 0; i < N; i++) a[i] += {sums};\n}}\n")
+
     def region(self):
         return self.pick(self.elementwise, self.elementwise, self.nested, self.nested, self.reduced, self.sums, self.kernels, self.kernels, self.serial,
-                         self.atomics)()
+                         self.atomics, self.structures)()
 
     def function(self, number):
         text = ""
