@@ -391,6 +391,12 @@ std::string kernel_name(const unit& unit, const region& region, program_text& pr
     return program.known_kernels.insert(name).second ? name : name + "_region" + std::to_string(region.id);
 }
 
+bool declares_variables(const Stmt* statement) {
+    const auto* declaration = dyn_cast<DeclStmt>(statement);
+    return declaration && std::any_of(declaration->decl_begin(), declaration->decl_end(),
+                                      [](const Decl* each) { return isa<VarDecl>(each); });
+}
+
 } // namespace
 
 region_kernels print_kernels(const unit& unit, const region& region, const loop_tree& tree, program_text& program) {
@@ -408,10 +414,11 @@ region_kernels print_kernels(const unit& unit, const region& region, const loop_
     };
     bool declares = false;
     if (block)
-        for (const auto* each : block->body()) declares |= isa<DeclStmt>(each);
+        for (const auto* each : block->body()) declares |= declares_variables(each);
     const bool split = region.kernels && block && !region.of.directive->is_combined() && !declares;
     if (split) {
         for (const auto* each : block->body()) {
+            if (isa<DeclStmt>(each)) continue;
             const auto* node = loop_of(each);
             if (node || pieces.empty() || pieces.back().only)
                 pieces.push_back({{each}, node});

@@ -458,6 +458,14 @@ int main(void) { return 0; }
         # f is summed in double and rounded at each step, t belongs to one iteration, q's loop keeps its order, and whole numbers need no leave.
         self.assertEqual(sorted(re.findall(r"ACC_ANY_ORDER (\w+ .)= acc_term", text)), ["p *", "s -"])
 
+    def test_types_and_assertions_leave_loops_of_kernels_apart(self):
+        self.write("apart.c", """void f(int n, int *a) {
+#pragma acc kernels copy(a[0:n])
+{ _Static_assert(sizeof(int) == 4, "ints"); typedef struct { int k; } t; for (int i = 0; i < n; i++) a[i] = (t){i}.k; for (int i = 0; i < n; i++) a[i] += i; } }
+""")
+        self.run_program(COMPILER, "-c", "--keep", "apart.c")
+        self.assertEqual(pathlib.Path(self.path("apart.cl")).read_text(encoding="utf-8").count("__kernel void"), 2)
+
     def test_one_thread_does_what_stands_together(self):
         """Drivers for processors took minutes over a barrier for each statement."""
         statements = ("a[0] = a[1] + n; a[2] = a[0]; for (int i = 1; i < n; i++) a[i] = a[i - 1] ^ a[i]; "
