@@ -119,6 +119,21 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
     return counted;
 }
 
+bool is_read_outside_of_its_loops(const Stmt* region, const VarDecl* variable) {
+    std::set<const Expr*> inside;
+    walk(region, [&](const Stmt* each) {
+        std::string why;
+        const auto* loop = dyn_cast<ForStmt>(each);
+        if (const auto counted = loop ? count(loop, why) : std::nullopt; counted && counted->variable == variable)
+            for (const auto& use : accesses_in(loop)) inside.insert(use.expression);
+        return true;
+    });
+    const auto uses = accesses_in(region);
+    return std::any_of(uses.begin(), uses.end(), [&](const auto& each) {
+        return each.root == variable && each.reads && !each.memory && !inside.contains(each.expression);
+    });
+}
+
 const Stmt* leaving(const unit& unit, const Stmt* body, bool inside) {
     if (!body) return nullptr;
     if (isa<ReturnStmt, GotoStmt>(body) || (!inside && isa<BreakStmt>(body))) return body;
@@ -177,7 +192,10 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
             return true;
         }
         std::string why;
-        if (const auto* loop = dyn_cast<ForStmt>(each); loop && m_kernels && count(loop, why)) {
+        const auto* loop = dyn_cast<ForStmt>(each);
+        // Where the variable's last value is used, the loop is a statement like others.
+        if (const auto counted = loop && m_kernels ? count(loop, why) : std::nullopt;
+            counted && (counted->declares || !is_read_outside_of_its_loops(m_region, counted->variable))) {
             auto* node = add({}, loop, parent);
             build(node->body, node);
             return false;

@@ -24,12 +24,15 @@ struct counted_loop {
 /// On failure `why` says why the loop is not a counted one.
 std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
 
+/// True if the region reads the loop's variable outside of the loops that count it.
+bool is_read_outside_of_its_loops(const clang::Stmt* region, const clang::VarDecl* variable);
+
 /// The statement of a loop's body that leaves the loop, if there is one. `inside`: within another loop or `switch`.
 const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool inside = false);
 
 struct reduction {
     const clang::VarDecl* variable;
-    std::string operation;
+    std::string operation; // as in a clause; ">" or "<": max or min by `if (e > v) v = e`, which keeps a NaN in v
     bool found = false; // found by implied_reduction(): no clause names it
 };
 

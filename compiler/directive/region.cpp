@@ -519,15 +519,20 @@ class analyser {
         m_region.captures.push_back(made);
     }
 
+    /// True if each thread has its own, and the construct leaves the host's alone.
     bool is_loop_variable(const VarDecl* variable) const {
-        bool found = false;
+        bool counts = false, by_threads = false;
         walk(m_of.body, [&](const Stmt* each) {
             std::string why;
             if (const auto* loop = dyn_cast<ForStmt>(each))
-                if (const auto counted = count(loop, why); counted && counted->variable == variable) found = true;
+                if (const auto counted = count(loop, why); counted && counted->variable == variable) counts = true;
             return true;
         });
-        return found;
+        if (!counts || !is_read_outside_of_its_loops(m_of.body, variable)) return counts;
+        for (const auto* node : m_region.loops)
+            for (const auto& each : accesses_in(node->body))
+                by_threads |= node->is_spread() && each.root == variable && each.writes && !each.memory;
+        return by_threads;
     }
 
     void not_given(const VarDecl* variable) {

@@ -136,7 +136,40 @@ static void launches(int n, int height, int width) {
     if (missed) printf("wrong: large launches, %d iterations\n", missed), wrong++;
 }
 
+// A plain loop's variable has its last value after the loop, in kernels, too.
+static void last_values(int n) {
+    static int found[N], count[N], split[N];
+    int k, last = 0, missed = 0;
+#pragma acc kernels loop copyout(found)
+    for (int i = 0; i < n; i++) {
+        int j;
+        for (j = 0; j < i; j++)
+            if (j * j > i) break;
+        found[i] = j;
+    }
+#pragma acc kernels loop private(k) copyout(count)
+    for (int i = 0; i < n; i++) {
+        int sum = 0;
+        for (k = 0; k < i % 9; k++) sum += k;
+        count[i] = sum + 100 * k;
+    }
+#pragma acc kernels copyout(split)
+    {
+        for (k = 0; k < n / 3; k++) split[k] = k;
+        for (; k < n; k++) split[k] = -k;
+        last = k;
+    }
+    for (int i = 0; i < n; i++) {
+        int j = 0, sum = 0;
+        while (j < i && j * j <= i) j++;
+        for (int one = 0; one < i % 9; one++) sum += one;
+        missed += found[i] != j || count[i] != sum + 100 * (i % 9) || split[i] != (i < n / 3 ? i : -i);
+    }
+    if (missed || last != n || k != n) printf("wrong: last values: %d, %d, %d\n", missed, last, k), wrong++;
+}
+
 int main(void) {
+    last_values(N);
     heads(N, 0, -5, 7);
     values(N);
     for (int way = 0; way < 5; way++) rows(way, ROWS, COLUMNS);
