@@ -503,6 +503,9 @@ std::string host_rewriter::copies_between_devices() {
 
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
+    const auto spelled = [](const std::string& operation) {
+        return operation == ">" ? "max" : operation == "<" ? "min" : operation;
+    };
     *m_report += where(of.directive->location) + ": " + of.directive->name + "\n";
     for (const auto& each : region.captures) {
         static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"},
@@ -511,7 +514,7 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
                                                           {role::reduction, "reduction"},
                                                           {role::own, "private"}};
         *m_report += "    " + written_name(each.variable) + ": " + roles.at(each.how) +
-                     (each.how == role::reduction ? " " + each.operation : "") + "\n";
+                     (each.how == role::reduction ? " " + spelled(each.operation) : "") + "\n";
     }
     for (const auto& each : region.data)
         if (each.kind == "IMPLICIT" && each.host == "0")
@@ -529,7 +532,8 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
         if (how.empty() && !node->reason.empty()) *m_report += ", as " + node->reason;
         for (const auto& each : node->reductions)
             if (each.found)
-                *m_report += ", reduction(" + each.operation + ":" + each.variable->getNameAsString() + ") found";
+                *m_report += ", reduction(" + spelled(each.operation) + ":" + each.variable->getNameAsString() +
+                             ") found";
         *m_report += "\n";
     }
 }

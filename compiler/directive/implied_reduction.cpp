@@ -97,10 +97,15 @@ class reader {
         case BO_And: return allowed("&");
         case BO_Or: return allowed("|");
         case BO_Xor: return allowed("^");
-        case BO_LAnd: return "&&";
-        case BO_LOr: return "||";
+        case BO_LAnd: return truth("&&");
+        case BO_LOr: return truth("||");
         default: return std::nullopt;
         }
+    }
+
+    /// Other variables keep a value such as 5 in a loop without iterations, and have 1 after one with some.
+    std::optional<std::string> truth(const std::string& operation) const {
+        return m_type->isBooleanType() ? std::optional(operation) : std::nullopt;
     }
 
     /// A `_Bool` keeps only whether a value is 0.
@@ -183,7 +188,10 @@ class reader {
         const bool takes_left = same(yes, left) && same(no, right);
         if (!takes_left && !(same(yes, right) && same(no, left))) return std::nullopt;
         const bool greater = compared->getOpcode() == BO_GT || compared->getOpcode() == BO_GE;
-        return greater == takes_left ? "max" : "min";
+        const bool max = greater == takes_left;
+        // Which of the two stays where one is no number.
+        if (m_type->isRealFloatingType() && is_variable(no)) return max ? ">" : "<";
+        return max ? "max" : "min";
     }
 
     /// `if (e > v) v = e;`

@@ -55,7 +55,7 @@ std::string reduction_identity(const std::string& operation, QualType type) {
     if (operation == "+" || operation == "-" || operation == "|" || operation == "^" || operation == "||") return "0";
     if (operation == "*" || operation == "&&") return "1";
     if (operation == "&") return "~0";
-    const bool max = operation == "max";
+    const bool max = operation == "max" || operation == ">";
     if (floating) return max ? "-INFINITY" : "INFINITY";
     const auto* builtin = type->getAs<BuiltinType>();
     switch (builtin ? builtin->getKind() : BuiltinType::Int) {
@@ -77,6 +77,7 @@ std::string reduction_identity(const std::string& operation, QualType type) {
 std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b) {
     if (operation == "max") return a + " > " + b + " ? " + a + " : " + b;
     if (operation == "min") return a + " < " + b + " ? " + a + " : " + b;
+    if (operation == ">" || operation == "<") return b + " " + operation + " " + a + " ? " + b + " : " + a;
     return a + " " + (operation == "-" ? "+" : operation) + " " + b;
 }
 

@@ -191,6 +191,23 @@ static void others(int n) {
     check("divided", divided, divided_is), check("signs", apart, apart_is);
 }
 
+/// Loops without iterations leave other values than 0 and 1, and comparisons with a NaN are false.
+static void kept(int n, int none) {
+    int five = 5, eight = 8;
+    double from = NAN, to = NAN, number = NAN;
+#pragma acc kernels
+    {
+        for (int i = 0; i < none; i++) five = five && a[i];
+        for (int i = 0; i < none; i++) eight = eight || a[i];
+        for (int i = 0; i < n; i++)
+            if (x[i] < from) from = x[i];
+        for (int i = 0; i < n; i++) to = x[i] > to ? x[i] : to;
+        for (int i = 0; i < n; i++) number = fmax(number, x[i]);
+    }
+    check("&& without iterations", five, 5), check("|| without iterations", eight, 8);
+    check("a NaN stays", isnan(from) && isnan(to), 1), check("fmax of a NaN", number, 12);
+}
+
 int main(void) {
     for (int i = 0; i < N; i++) a[i] = i % 501, f[i] = (float)(i % 77) - 3, x[i] = i % 13;
     for (int i = 0; i < ROWS; i++)
@@ -199,5 +216,6 @@ int main(void) {
     nests(ROWS, COLUMNS);
     places(N);
     others(N);
+    kept(N, 0);
     return wrong != 0;
 }

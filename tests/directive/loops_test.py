@@ -146,7 +146,7 @@ REDUCED = [
     ("double d = 0;", "for (int i = 0; i < n; i++) d = d < t[0][i] ? d : t[0][i];", "min:d"),
     ("double d = 0;", "for (int i = 0; i < n; i++) if (t[0][i] >= d) { d = t[0][i]; }", "max:d"),
     ("unsigned char s = 0;", "for (int i = 0; i < n; i++) s |= a[i];", "|:s"),
-    ("int s = 1;", "for (int i = 0; i < n; i++) s = a[i] > 2 && s;", "&&:s"),
+    ("_Bool s = 1;", "for (int i = 0; i < n; i++) s = a[i] > 2 && s;", "&&:s"),
     ("int s = 0;", "\n#pragma acc loop independent\nfor (int i = 0; i < n; i++) s ^= a[i];", "^:s"),
 ]
 # Each iteration uses what the one before left, or would round otherwise.
@@ -167,6 +167,7 @@ NOT_REDUCED = [
     ("int s = 0; int *p = &s;", "int *q = &s; for (int i = 0; i < n; i++) { s += b[i]; a[i] = *q; }"),
     ("volatile int s = 0;", "for (int i = 0; i < n; i++) s += b[i];"),
     ("_Bool s = 0;", "for (int i = 0; i < n; i++) s ^= b[i];"),
+    ("int s = 5;", "for (int i = 0; i < n; i++) s = s && b[i];"),
 ]
 
 
