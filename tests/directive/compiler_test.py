@@ -14,6 +14,8 @@ COMPILER = sys.argv.pop(1)
 
 WRONG_HEAD = """int rand(void); static int hidden, kept;
 #pragma acc declare create(kept)
+static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } static int pong(int n); static int ping(int n) { return n ? pong(n - 1) : 0; }
+static int pong(int n) { return ping(n); }
 static int uses(void) { return hidden; } static int sees(void) { return kept; } void f(int n, int *a, double x) {
 """
 
@@ -78,6 +80,8 @@ REFUSED = [
      "a 'worker' loop inside a 'vector' loop"),
     ("#pragma acc parallel loop tile(2, 2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'tile' needs 2 loops"),
     ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
+    ("#pragma acc parallel copy(n)\n{ n = fib(n); }", 2, "not supported: 'fib', which calls itself"),
+    ("#pragma acc parallel copy(n)\n{ n = ping(n); }", 2, "not supported: 'ping', which calls itself"),
     ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source, and which no 'routine' declares"),
     ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) { if (a[i]) goto next; a[i] = 1; next:; }", 2, "'goto' in a region"),
