@@ -36,26 +36,9 @@ class finder {
     }
 
     std::optional<extent> find(const VarDecl* pointer) {
-        if (m_leaked.contains(pointer)) return std::nullopt;
-        std::set<std::string> firsts, lasts;
-        for (const auto& each : m_accesses) {
-            if (each.root != pointer) continue;
-            if (!each.memory) return std::nullopt; // its value goes elsewhere, or changes
-            const auto subscript = subscript_of(each.expression);
-            if (!subscript) return std::nullopt;
-            if (!*subscript) {
-                firsts.insert("0l"), lasts.insert("0l");
-                continue;
-            }
-            const auto at = m_places.find(each.expression->IgnoreParens());
-            if (at == m_places.end()) return std::nullopt;
-            m_failed = false;
-            firsts.insert(bound(*subscript, at->second, false));
-            lasts.insert(bound(*subscript, at->second, true));
-            if (m_failed) return std::nullopt;
-        }
-        if (firsts.empty()) return std::nullopt;
-        return extent{of_all(firsts, false), of_all(lasts, true)};
+        m_failed = false;
+        const auto found = range_of(pointer);
+        return m_failed ? std::nullopt : found;
     }
 
   private:
@@ -66,7 +49,15 @@ class finder {
     std::map<const VarDecl*, int> m_writes; // how often the region's text sets a variable, beside its first value
     std::map<const VarDecl*, int> m_known;  // of these: seen as `set`
     std::set<const VarDecl*> m_inside, m_begun; // declared in the region; with a first value
-    std::set<const VarDecl*> m_leaked;          // whose address, or that of an element, goes elsewhere
+    std::map<const VarDecl*, int> m_leaked;     // how often its address is used, or that of an element
+    /// A pointer of the region that is another one and an offset.
+    struct derived {
+        const VarDecl *variable, *from;
+        const Expr* offset;  // nullptr: 0
+        const Expr* element; // of `&p[offset]`
+        const place* at;
+    };
+    std::vector<derived> m_derived;
     bool m_failed = false;
     static constexpr int most_depth = 16;
     int m_depth = 0;
@@ -110,6 +101,75 @@ class finder {
         }
     }
 
+    static const VarDecl* pointer_named(const Expr* expression) {
+        expression = expression->IgnoreParenImpCasts();
+        if (!expression->getType()->isPointerType()) return nullptr;
+        if (const auto* member = member_pointer(expression)) return member;
+        return named(expression);
+    }
+
+    /// `q = p`, `q = p + offset`, `q = &p[offset]`.
+    void derive(const VarDecl* variable, const place* here) {
+        const auto* value = variable->getInit()->IgnoreParenImpCasts();
+        derived made{variable, pointer_named(value), nullptr, nullptr, here};
+        if (const auto* sum = dyn_cast<BinaryOperator>(value); sum && sum->getOpcode() == BO_Add) {
+            const bool first = sum->getLHS()->getType()->isPointerType();
+            made.from = pointer_named(first ? sum->getLHS() : sum->getRHS());
+            made.offset = first ? sum->getRHS() : sum->getLHS();
+        } else if (const auto* unary = dyn_cast<UnaryOperator>(value); unary && unary->getOpcode() == UO_AddrOf) {
+            if (const auto* element = dyn_cast<ArraySubscriptExpr>(unary->getSubExpr()->IgnoreParens())) {
+                made.from = pointer_named(element->getBase());
+                made.offset = element->getIdx(), made.element = element;
+            }
+        }
+        const auto pointee = [&](const VarDecl* of) {
+            return of->getType()->getPointeeType().getCanonicalType().getUnqualifiedType();
+        };
+        if (made.from && variable->hasLocalStorage() && !m_writes.contains(variable) &&
+            pointee(made.from) == pointee(variable))
+            m_derived.push_back(made);
+    }
+
+    /// Nothing if the region uses no element. On failure sets m_failed.
+    std::optional<extent> range_of(const VarDecl* pointer) {
+        if (m_depth >= most_depth) m_failed = true;
+        std::set<std::string> firsts, lasts;
+        std::set<const Expr*> known;
+        int values = 0, addresses = 0; // of which pointers are made whose range is known
+        for (const auto& each : m_derived) {
+            if (m_failed || each.from != pointer) continue;
+            each.element ? ++addresses : ++values;
+            if (each.element) known.insert(each.element);
+            ++m_depth;
+            const auto found = range_of(each.variable);
+            --m_depth;
+            if (!found) continue;
+            const auto least = each.offset ? bound(each.offset, each.at, false) : "0l";
+            const auto most = each.offset ? bound(each.offset, each.at, true) : "0l";
+            firsts.insert("(" + least + " + " + found->first + ")");
+            lasts.insert("(" + most + " + " + found->last + ")");
+        }
+        for (const auto& each : m_accesses) {
+            if (m_failed || each.root != pointer || known.contains(each.expression->IgnoreParens())) continue;
+            if (!each.memory) {
+                if (each.writes || --values < 0) m_failed = true; // changes, or goes elsewhere
+                continue;
+            }
+            const auto subscript = subscript_of(each.expression);
+            const auto at = m_places.find(each.expression->IgnoreParens());
+            if (!subscript || at == m_places.end()) {
+                m_failed = true;
+            } else {
+                firsts.insert(*subscript ? bound(*subscript, at->second, false) : "0l");
+                lasts.insert(*subscript ? bound(*subscript, at->second, true) : "0l");
+            }
+        }
+        if (const auto leaks = m_leaked.find(pointer); leaks != m_leaked.end() && leaks->second != addresses)
+            m_failed = true;
+        if (m_failed || firsts.empty()) return std::nullopt;
+        return extent{of_all(firsts, false), of_all(lasts, true)};
+    }
+
     void visit_all(const Stmt* statement, const place* here) {
         for (const auto* child : statement->children()) visit(child, here);
     }
@@ -140,12 +200,13 @@ class finder {
             visit(both->getRHS(), under(here, both->getLHS(), both->getOpcode() == BO_LAnd));
         } else {
             if (const auto* unary = dyn_cast<UnaryOperator>(statement); unary && unary->getOpcode() == UO_AddrOf)
-                if (const auto* root = root_of(unary->getSubExpr())) m_leaked.insert(root);
+                if (const auto* root = root_of(unary->getSubExpr())) ++m_leaked[root];
             if (const auto* declaration = dyn_cast<DeclStmt>(statement))
                 for (const auto* one : declaration->decls())
                     if (const auto* variable = dyn_cast<VarDecl>(one)) {
                         m_inside.insert(variable);
                         if (variable->getInit()) m_begun.insert(variable);
+                        if (variable->getInit() && variable->getType()->isPointerType()) derive(variable, here);
                     }
             visit_all(statement, here);
         }

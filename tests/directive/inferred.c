@@ -143,6 +143,22 @@ static void structures(int* a, int* b, int here) {
         for (int j = 0; j < 5; j++) rows[i][j] += *b + i;
 }
 
+static void other_names(int* a, int* b, int here) {
+    int all = n, m = 6;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all / m; i++) {
+        const int *row = a + i * m, *next = row + 1, *last = &row[m - 1];
+        int* to = &b[i * m];
+        for (int j = 0; j < m; j++) to[j] = row[j];
+        for (int j = 0; j < m - 1; j++) to[j] += next[j] + *last + last[-j];
+    }
+#pragma acc parallel loop if (here)
+    for (int i = 1; i < all; i++) {
+        const int* q = &a[i - 2];
+        b[i] -= q[1] + q[2];
+    }
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -172,5 +188,6 @@ int main(void) {
     COMPARE(kept);
     COMPARE(steps);
     COMPARE(structures);
+    COMPARE(other_names);
     return faults != 0;
 }
