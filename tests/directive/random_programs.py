@@ -23,7 +23,7 @@ HEAD = f"""
 #include <stdio.h>
 #include <string.h>
 enum {{ R = {ROWS}, C = {COLUMNS}, N = R * C }};
-static unsigned a[N], b[N], c[N], m[R][C], k[R][C];
+static unsigned a[N], b[N], c[N], m[R][C], k[R][C], pool[4 * N];
 static double x[N], y[N];
 static unsigned hash;
 static void start(unsigned seed) {{
@@ -31,13 +31,14 @@ static void start(unsigned seed) {{
         a[i] = i * 7 + seed, b[i] = i * i ^ seed, c[i] = 3 * i + 1, x[i] = (i * 5 + seed) % 64, y[i] = i % 32;
         m[i / C][i % C] = i + seed, k[i / C][i % C] = i * 3;
     }}
+    for (unsigned i = 0; i < 4 * N; i++) pool[i] = i * 11 ^ seed;
 }}
 static void add(const void* from, size_t bytes) {{
     for (size_t i = 0; i < bytes; i++) hash = (hash ^ ((const unsigned char*)from)[i]) * 16777619u;
 }}
 static void finish(int number) {{
     hash = 2166136261u;
-    add(a, sizeof a), add(b, sizeof b), add(c, sizeof c), add(m, sizeof m), add(k, sizeof k), add(x, sizeof x), add(y, sizeof y);
+    add(a, sizeof a), add(b, sizeof b), add(c, sizeof c), add(m, sizeof m), add(k, sizeof k), add(x, sizeof x), add(y, sizeof y), add(pool, sizeof pool);
     printf("%d: %u\\n", number, hash);
 }}
 #pragma acc routine seq
@@ -225,9 +226,25 @@ class generator:
                 f"for (int i = 0; i < N; i++) {{ {step} }}\n"
                 f"a[0] += sizeof({kind});\nfor (int i = 0; i < N; i++) a[i] += {sums};\n}}\n")
 
+    def pooled(self):
+        """Pointers in no clause into one array: side by side in `parallel`, anywhere in `kernels`."""
+        count = self.random.randrange(2, SIZE)
+        kernels = self.chance(0.5)
+        places = [1 + (self.random.randrange(3 * SIZE - 2) if kernels else count * at) for at in self.random.sample(range(3), 3)]
+
+        def read(name):
+            # The compiler does not see what the last two conditions say of i.
+            return self.pick(f"{name}[i]", f"{name}[i / 2]", f"{name}[n - 1 - i]", f"{name}[(i + 1) % n]", f"(i > 0 ? {name}[i - 1] : 3)",
+                             f"(i + 1 < n ? {name}[i + 1] : 5)", f"(i * i > 0 ? {name}[i - 1] : 7)", f"(2 * i < 2 * n - 2 ? {name}[i + 1] : 9)")
+        loop = (f"for (int i = {self.pick(0, 0, 1)}; i < n; i++) {{ {self.pick('', 'if (i == 1) continue; ')}"
+                f"p[i] {self.pick('=', '+=', '^=')} {read('q')} {self.pick('+', '^', '*')} {read('r')}; }}\n")
+        directive = "kernels" if kernels else f"parallel loop {self.levels('gang', 'worker', 'vector')}"
+        pointers = ", ".join(f"*{name} = pool + {place}" for name, place in zip("pqr", places))
+        return f"{{\nint n = {count};\nunsigned {pointers};\n#pragma acc {directive}\n{loop}}}\n"
+
     def region(self):
         return self.pick(self.elementwise, self.elementwise, self.nested, self.nested, self.reduced, self.sums, self.kernels, self.kernels, self.serial,
-                         self.atomics, self.structures)()
+                         self.atomics, self.structures, self.pooled)()
 
     def function(self, number):
         text = ""
