@@ -296,6 +296,33 @@ std::vector<global_use> globals_of(const FunctionDecl* function) {
     return all;
 }
 
+std::string recursion_of(const FunctionDecl* function) {
+    std::map<const FunctionDecl*, const FunctionDecl*> callers; // of functions that are reached: one each
+    std::vector<const FunctionDecl*> open = {function->getCanonicalDecl()};
+    const auto* const own = open.front();
+    const auto name = [](const FunctionDecl* one) { return "'" + one->getNameAsString() + "'"; };
+    std::string text;
+    while (!open.empty() && text.empty()) {
+        const auto* const caller = open.back();
+        open.pop_back();
+        const FunctionDecl* definition = nullptr;
+        if (!caller->hasBody(definition)) continue;
+        walk(definition->getBody(), [&](const Stmt* each) {
+            const auto* call = dyn_cast<CallExpr>(each);
+            const auto* callee = call ? call->getDirectCallee() : nullptr;
+            if (!callee || !text.empty()) return true;
+            callee = callee->getCanonicalDecl();
+            if (callee == own)
+                text = "recursion: " + name(own) +
+                       (caller == own ? " calls itself" : " calls itself through " + name(caller));
+            else if (callers.emplace(callee, caller).second)
+                open.push_back(callee);
+            return true;
+        });
+    }
+    return text;
+}
+
 const VarDecl* global_variable(const unit& unit, const std::string& name) {
     for (const auto* each : unit.context.getTranslationUnitDecl()->lookup(&unit.context.Idents.get(name)))
         if (const auto* variable = dyn_cast<VarDecl>(each)) return variable->getMostRecentDecl();

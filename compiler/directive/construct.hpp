@@ -93,6 +93,9 @@ struct global_use {
 };
 std::vector<global_use> globals_of(const clang::FunctionDecl* function);
 
+/// What to say if the function calls itself, directly or through others, which kernels cannot; empty if it does not.
+std::string recursion_of(const clang::FunctionDecl* function);
+
 /// The variable of this name at file scope; nullptr if there is none.
 const clang::VarDecl* global_variable(const unit& unit, const std::string& name);
 

@@ -371,7 +371,7 @@ class driver {
         for (const auto& each : built_into_clang) all.push_back("-D" + each + "=causeway_" + each);
         for (const auto& each : options)
             if (each.starts_with("-std=") || each == "-m32" || each == "-funsigned-char" || each == "-ansi" ||
-                each == "-w")
+                each == "-w" || each == "-ffast-math" || each == "-ffinite-math-only")
                 all.push_back(each);
         return all;
     }

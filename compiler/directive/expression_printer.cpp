@@ -436,22 +436,9 @@ std::string device_name(const FunctionDecl* function, const std::vector<std::str
     return suffix.find('p') == std::string::npos ? name : name + "_" + suffix;
 }
 
-/// True if the function calls `target`, perhaps through others.
-static bool reaches(const FunctionDecl* function, const FunctionDecl* target, std::set<const FunctionDecl*>& known) {
-    bool found = false;
-    walk(function->getBody(), [&](const Stmt* each) {
-        const auto* call = dyn_cast<CallExpr>(each);
-        const FunctionDecl* called = call ? call->getDirectCallee() : nullptr;
-        if (!called || !called->hasBody(called) || !known.insert(called).second) return true;
-        found = found || called == target || reaches(called, target, known);
-        return true;
-    });
-    return found;
-}
-
 std::string expression_printer::user_call(const CallExpr* expression, const FunctionDecl* function) {
-    if (std::set<const FunctionDecl*> known; reaches(function, function, known))
-        throw unsupported{expression->getExprLoc(), "'" + function->getNameAsString() + "', which calls itself"};
+    if (const auto recursion = recursion_of(function); !recursion.empty())
+        throw unsupported{expression->getExprLoc(), recursion};
     called made{function, "", {}, {}};
     std::string arguments;
     for (const auto* argument : expression->arguments()) {

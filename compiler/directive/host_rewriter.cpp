@@ -503,9 +503,6 @@ std::string host_rewriter::copies_between_devices() {
 
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
     if (!m_report) return;
-    const auto spelled = [](const std::string& operation) {
-        return operation == ">" ? "max" : operation == "<" ? "min" : operation;
-    };
     *m_report += where(of.directive->location) + ": " + of.directive->name + "\n";
     for (const auto& each : region.captures) {
         static const std::map<role, const char*> roles = {{role::value, "a copy for each thread (firstprivate)"},
@@ -514,7 +511,7 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
                                                           {role::reduction, "reduction"},
                                                           {role::own, "private"}};
         *m_report += "    " + written_name(each.variable) + ": " + roles.at(each.how) +
-                     (each.how == role::reduction ? " " + spelled(each.operation) : "") + "\n";
+                     (each.how == role::reduction ? " " + plain_operation(each.operation) : "") + "\n";
     }
     for (const auto& each : region.data)
         if (each.kind == "IMPLICIT" && each.host == "0")
@@ -532,7 +529,7 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
         if (how.empty() && !node->reason.empty()) *m_report += ", as " + node->reason;
         for (const auto& each : node->reductions)
             if (each.found)
-                *m_report += ", reduction(" + spelled(each.operation) + ":" + each.variable->getNameAsString() +
+                *m_report += ", reduction(" + plain_operation(each.operation) + ":" + each.variable->getNameAsString() +
                              ") found";
         *m_report += "\n";
     }
@@ -555,6 +552,10 @@ std::string host_rewriter::routines() {
         if (!function || !function->doesThisDeclarationHaveABody() || !m_unit.is_routine(function) ||
             !function->isExternallyVisible() || function->isInlineSpecified())
             continue;
+        if (const auto recursion = recursion_of(function); !recursion.empty()) {
+            m_unit.error(function->getLocation(), "not supported: " + recursion + ", and is a 'routine'");
+            continue;
+        }
         for (const auto& spaces : ways_to_call(function)) {
             program_text program{type_printer(m_unit), "", {}, {}, {}, {}, {}};
             std::string source = "0", why = "0";

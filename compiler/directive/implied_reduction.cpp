@@ -97,21 +97,22 @@ class reader {
         case BO_And: return allowed("&");
         case BO_Or: return allowed("|");
         case BO_Xor: return allowed("^");
-        case BO_LAnd: return truth("&&");
-        case BO_LOr: return truth("||");
+        case BO_LAnd: return logical("&&");
+        case BO_LOr: return logical("||");
         default: return std::nullopt;
         }
-    }
-
-    /// Other variables keep a value such as 5 in a loop without iterations, and have 1 after one with some.
-    std::optional<std::string> truth(const std::string& operation) const {
-        return m_type->isBooleanType() ? std::optional(operation) : std::nullopt;
     }
 
     /// A `_Bool` keeps only whether a value is 0.
     std::optional<std::string> allowed(const std::string& operation) const {
         if (m_type->isBooleanType() && operation != "|") return std::nullopt;
         return operation;
+    }
+
+    /// Not 0 or 1 before, the variable becomes it by the first update.
+    std::optional<std::string> logical(const std::string& operation) const {
+        if (m_type->isBooleanType()) return operation;
+        return m_type->isIntegerType() ? std::optional(operation + "?") : std::nullopt; // a NaN is not equal to itself
     }
 
     /// An integer that is computed with fractions loses them at each step.
@@ -151,7 +152,7 @@ class reader {
         if (!max && name != "fmin" && name != "fminf") return std::nullopt;
         const bool first = is_variable(call->getArg(0));
         if (!first && !is_variable(call->getArg(1))) return std::nullopt;
-        return uses_in(call->getArg(first ? 1 : 0)) == 0 ? std::optional(max ? "max" : "min") : std::nullopt;
+        return uses_in(call->getArg(first ? 1 : 0)) == 0 ? std::optional(max ? "fmax" : "fmin") : std::nullopt;
     }
 
     bool same(const Expr* one, const Expr* other) const {
@@ -185,13 +186,13 @@ class reader {
         if (!is_variable(variable_is_left ? left : right) || uses_in(value) > 0 || !compares_as_it_is(value) ||
             value->HasSideEffects(m_unit.context, false))
             return std::nullopt;
+        // A NaN compares false, and then the variable has to stay: it would take the NaN, and the next value after it.
+        const bool floating = m_type->isRealFloatingType();
+        if (floating && !is_variable(no) && !m_unit.context.getLangOpts().FiniteMathOnly) return std::nullopt;
         const bool takes_left = same(yes, left) && same(no, right);
         if (!takes_left && !(same(yes, right) && same(no, left))) return std::nullopt;
         const bool greater = compared->getOpcode() == BO_GT || compared->getOpcode() == BO_GE;
-        const bool max = greater == takes_left;
-        // Which of the two stays where one is no number.
-        if (m_type->isRealFloatingType() && is_variable(no)) return max ? ">" : "<";
-        return max ? "max" : "min";
+        return (greater == takes_left ? "max" : "min") + std::string(floating ? "?" : "");
     }
 
     /// `if (e > v) v = e;`

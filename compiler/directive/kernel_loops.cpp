@@ -49,7 +49,9 @@ void kernel_writer::spread(const loop_node& node, position at) {
             const auto known = m_print.names().find(each.variable);
             const auto name = known != m_print.names().end() ? known->second.text : variable;
             const auto type = m_program.types.name(each.variable->getType().getUnqualifiedType(), node.location());
-            const auto identity = reduction_identity(each.operation, each.variable->getType());
+            const auto identity = begins_with_value(each.operation)
+                                      ? "acc_before_" + variable
+                                      : reduction_identity(each.operation, each.variable->getType());
             line(type + " acc_before_" + variable + " = " + name + ";");
             if (known != m_print.names().end() && known->second.on_device) {
                 on_device[each.variable] = known->second;
@@ -65,7 +67,18 @@ void kernel_writer::spread(const loop_node& node, position at) {
     if (node.is_spread())
         for (const auto& each : node.reductions) any_order.insert(each.variable);
     any_order.swap(m_any_order);
-    loops(node, at, gang, workers, lanes);
+    std::vector<std::pair<const VarDecl*, std::optional<naming>>> outside;
+    for (const auto& each : node.loops) {
+        const auto known = m_print.names().find(each.variable);
+        outside.emplace_back(each.variable,
+                             known == m_print.names().end() ? std::nullopt : std::optional(known->second));
+    }
+    const auto value = loops(node, at, gang, workers, lanes);
+    for (const auto& [variable, known] : outside) {
+        m_print.names().erase(variable);
+        if (known) m_print.names().emplace(variable, *known);
+    }
+    if (node.leaves_value) leave_value(node, at, gang, value);
     any_order.swap(m_any_order);
     m_active_reductions.resize(actives);
     for (const auto& each : reductions) m_deferred.erase(each.variable);
@@ -216,7 +229,7 @@ void kernel_writer::join(const reduction& each, const loop_node& node, bool work
         line("do {");
         const std::string mine = "acc_part[acc_self]", other = "acc_part[acc_self + acc_step * acc_apart]";
         line("    if (acc_rank < acc_step && acc_rank + acc_step < acc_of) " + mine + " = " +
-             reduction_step(each.operation, mine, other) + ";");
+             reduction_step(each.operation, mine, other, "acc_before_" + variable) + ";");
         line("    barrier(CLK_LOCAL_MEM_FENCE);");
         line("    acc_step /= 2;");
         line("} while (acc_step > 0);");
@@ -225,7 +238,7 @@ void kernel_writer::join(const reduction& each, const loop_node& node, bool work
         --m_indent;
         line("}");
     }
-    line(name + " = " + reduction_step(each.operation, "acc_before_" + variable, name) + ";");
+    line(name + " = " + reduction_step(each.operation, "acc_before_" + variable, name, "acc_before_" + variable) + ";");
 }
 
 namespace {
@@ -241,7 +254,26 @@ bool continues(const Stmt* body) {
 
 } // namespace
 
-void kernel_writer::loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
+void kernel_writer::leave_value(const loop_node& node, const position& at, bool gang, const std::string& value) {
+    const auto* variable = node.loops.front().variable;
+    const auto known = m_print.names().find(variable);
+    const auto name = known == m_print.names().end() ? identifier(variable->getNameAsString()) : known->second.text;
+    const auto text = name + " = " + value + ";";
+    if (gang && m_kept.contains(variable))
+        return line("if (get_global_id(0) == 0 && get_global_id(1) == 0) *acc_at_" + text);
+    if (known == m_print.names().end() || !known->second.on_device) return line(text);
+    if (gang) return line("if (get_global_id(0) == 0 && get_global_id(1) == 0) " + text);
+    if (!redundant(at)) return line(text);
+    if (!at.uniform) {
+        give_up_levels(at);
+        return line(text);
+    }
+    barrier();
+    line("if (" + first_thread(at) + ") " + text);
+    barrier();
+}
+
+std::string kernel_writer::loops(const loop_node& node, position at, bool gang, bool workers, bool lanes) {
     const std::string type = is_short(node) ? "int" : "long";
     const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
     const auto total = "acc_n" + id, at_name = "acc_k" + id;
@@ -385,6 +417,7 @@ void kernel_writer::loops(const loop_node& node, position at, bool gang, bool wo
         --m_indent;
     }
     line("}");
+    return value_at(node.loops.front(), firsts.front(), lengths.front());
 }
 
 void kernel_writer::own_variable(const loop_node& node, const item& entry) {
@@ -479,13 +512,18 @@ std::optional<std::string> kernel_writer::host_trips(const loop_node& node) cons
     return product;
 }
 
+std::string kernel_writer::value_at(const counted_loop& loop, const std::string& first, const std::string& index) {
+    const auto type = m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc());
+    const auto step = step_of(loop);
+    const auto scaled = step == "1" ? "(" + type + ")(" + index + ")" : "(" + type + ")(" + index + ") * " + step;
+    return first + (goes_down(loop) ? " - " : " + ") + scaled;
+}
+
 std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& first, const std::string& index) {
     const auto type = m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc());
     const auto name = identifier(loop.variable->getNameAsString());
     m_print.names()[loop.variable] = naming{name};
-    const auto step = step_of(loop);
-    const auto scaled = step == "1" ? "(" + type + ")(" + index + ")" : "(" + type + ")(" + index + ") * " + step;
-    return type + " " + name + " = " + first + (goes_down(loop) ? " - " : " + ") + scaled + ";";
+    return type + " " + name + " = " + value_at(loop, first, index) + ";";
 }
 
 } // namespace directive

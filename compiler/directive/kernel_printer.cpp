@@ -52,10 +52,12 @@ static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVI
 std::string reduction_identity(const std::string& operation, QualType type) {
     type = type.getCanonicalType();
     const bool floating = type->isFloatingType();
+    // -0.0 + x is x, also of -0.0.
+    if (floating && (operation == "+" || operation == "-")) return "-0.0f";
     if (operation == "+" || operation == "-" || operation == "|" || operation == "^" || operation == "||") return "0";
     if (operation == "*" || operation == "&&") return "1";
     if (operation == "&") return "~0";
-    const bool max = operation == "max" || operation == ">";
+    const bool max = operation == "max";
     if (floating) return max ? "-INFINITY" : "INFINITY";
     const auto* builtin = type->getAs<BuiltinType>();
     switch (builtin ? builtin->getKind() : BuiltinType::Int) {
@@ -74,10 +76,15 @@ std::string reduction_identity(const std::string& operation, QualType type) {
     }
 }
 
-std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b) {
+std::string reduction_step(const std::string& given, const std::string& a, const std::string& b,
+                           const std::string& before) {
+    const auto operation = plain_operation(given);
+    if (given.starts_with("f")) return given + "(" + a + ", " + b + ")";
+    if (given == "&&?" || given == "||?")
+        return a + " == " + before + " ? " + b + " : " + b + " == " + before + " ? " + a + " : " + a + " " + operation +
+               " " + b;
     if (operation == "max") return a + " > " + b + " ? " + a + " : " + b;
     if (operation == "min") return a + " < " + b + " ? " + a + " : " + b;
-    if (operation == ">" || operation == "<") return b + " " + operation + " " + a + " ? " + b + " : " + a;
     return a + " " + (operation == "-" ? "+" : operation) + " " + b;
 }
 
@@ -101,6 +108,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     made.line = line_of(statements.front()->getBeginLoc());
     m_gangs_allowed = gangs_allowed;
     m_statements = statements;
+    m_only = only;
     collect_reads(statements);
     for (const auto* node : m_region.loops)
         if (!only || within(node, only)) {
@@ -125,6 +133,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
         body.clear();
         m_out = &body;
         m_indent = 1;
+        find_kept();
         set_names();
         position at;
         for (std::size_t each = 0; each < statements.size(); ++each) {
@@ -193,6 +202,35 @@ bool kernel_writer::has_reductions() const {
                        [&](const auto& each) { return is_reduction(each); });
 }
 
+void kernel_writer::find_kept() {
+    m_kept.clear();
+    if (!m_region.kernels) return;
+    std::set<const VarDecl*> addressed, in_heads = m_tree.read_after_loops();
+    const auto add_written = [&](const Stmt* head) {
+        for (const auto& each : accesses_in(head))
+            if (each.writes && !each.memory) in_heads.insert(each.root);
+    };
+    walk(m_region.of.body, [&](const Stmt* each) {
+        if (const auto* address = dyn_cast<UnaryOperator>(each); address && address->getOpcode() == UO_AddrOf)
+            addressed.insert(root_of(address->getSubExpr()));
+        if (const auto* loop = dyn_cast<ForStmt>(each); loop && !m_tree.find(loop))
+            for (const Stmt* part :
+                 {loop->getInit(), cast_or_null<Stmt>(loop->getCond()), cast_or_null<Stmt>(loop->getInc())})
+                add_written(part);
+        if (const auto* loop = dyn_cast<WhileStmt>(each); loop && !directive_of(m_unit, loop))
+            add_written(loop->getCond());
+        if (const auto* loop = dyn_cast<DoStmt>(each)) add_written(loop->getCond());
+        if (const auto* choice = dyn_cast<IfStmt>(each)) add_written(choice->getCond());
+        if (const auto* choice = dyn_cast<SwitchStmt>(each)) add_written(choice->getCond());
+        return true;
+    });
+    for (const auto& each : m_region.captures)
+        if (each.how == role::shared && each.written && is_scalar(each.variable->getType()) &&
+            in_heads.contains(each.variable) && !addressed.contains(each.variable) &&
+            !m_unit.is_declared(each.variable))
+            m_kept.insert(each.variable);
+}
+
 void kernel_writer::set_names() {
     auto& names = m_print.names();
     names.clear();
@@ -202,8 +240,7 @@ void kernel_writer::set_names() {
         if (each.how == role::buffer && !each.copied) made.flat = made.captured = made.on_device = true;
         made.rows = each.rows();
         if (each.how == role::shared || (each.how == role::reduction && !is_reduction(each))) {
-            made.text = "(*acc_at_" + name + ")";
-            made.on_device = true;
+            if (!m_kept.contains(each.variable)) made = naming{"(*acc_at_" + name + ")", false, false, true};
         }
         if (each.how == role::own && each.own_array) made.flat = made.captured = made.on_device = made.own = true;
         names[each.variable] = made;
@@ -299,9 +336,15 @@ std::string kernel_writer::prologue() {
         case role::reduction: {
             const auto spelled = m_program.types.name(type.getUnqualifiedType(), location);
             if (is_reduction(each))
-                text += "    " + spelled + " " + name + " = " + reduction_identity(each.operation, type) + ";\n";
+                text += "    " + spelled + " " + name + " = " + beginning_of(each) + ";\n";
             else
                 text += "    __global " + spelled + " *acc_at_" + name + " = " + memory_of(name, spelled) + ";\n";
+            // The loop over gangs gives it a new value: no thread may read it.
+            if (m_kept.contains(each.variable))
+                text += "    " + spelled + " " + name +
+                        (m_only && m_only->leaves_value && m_only->loops.front().variable == each.variable
+                             ? ";\n"
+                             : " = *acc_at_" + name + ";\n");
             break;
         }
         case role::own:
@@ -333,8 +376,20 @@ std::string kernel_writer::beginning(const capture& own) const {
            ")[acc_i];\n";
 }
 
+std::string kernel_writer::beginning_of(const capture& reduced) const {
+    const auto type = reduced.variable->getType();
+    if (!begins_with_value(reduced.operation)) return reduction_identity(reduced.operation, type);
+    const auto spelled = m_program.types.name(type.getUnqualifiedType(), reduced.variable->getLocation());
+    return "*" + memory_of(identifier(reduced.variable->getNameAsString()), spelled);
+}
+
 std::string kernel_writer::epilogue() {
     std::string text;
+    for (const auto& each : m_region.captures)
+        if (!m_any_gang && m_kept.contains(each.variable)) {
+            const auto name = identifier(each.variable->getNameAsString());
+            text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) *acc_at_" + name + " = " + name + ";\n";
+        }
     for (const auto& each : m_region.captures)
         if (is_reduction(each)) {
             const auto name = identifier(each.variable->getNameAsString());
@@ -343,8 +398,7 @@ std::string kernel_writer::epilogue() {
             text += "    if (get_local_id(0) == 0 && get_local_id(1) == 0) ((__global " + spelled + " *)acc_parts_" +
                     name + ")[get_group_id(0)] = " +
                     (each.by_gangs ? name
-                                   : "get_group_id(0) == 0 ? " + name + " : (" + spelled + ")" +
-                                         reduction_identity(each.operation, each.variable->getType())) +
+                                   : "get_group_id(0) == 0 ? " + name + " : (" + spelled + ")" + beginning_of(each)) +
                     ";\n";
         }
     return text;
@@ -362,17 +416,20 @@ std::string kernel_writer::final_kernel(const std::string& name) {
         const std::string one = "acc_part[acc_lane]", other = "acc_part[acc_lane + acc_step]";
         text +=
             "    {\n        __local " + spelled + " *acc_part = (__local " + spelled + " *)acc_scratch;\n        " +
-            spelled + " acc_all = " + reduction_identity(each.operation, type) +
+            spelled + " acc_before = *" + own + ", acc_all = " +
+            (begins_with_value(each.operation) ? "acc_before" : reduction_identity(each.operation, type)) +
             ";\n        for (int acc_gang = acc_lane; acc_gang < acc_gangs; acc_gang += acc_lanes) {\n            " +
             spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
-            ")[acc_gang];\n            acc_all = " + reduction_step(each.operation, "acc_all", "acc_one") +
-            ";\n        }\n        " + one + " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE);\n" +
+            ")[acc_gang];\n            acc_all = " +
+            reduction_step(each.operation, "acc_all", "acc_one", "acc_before") + ";\n        }\n        " + one +
+            " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE);\n" +
             "        int acc_step = acc_half(acc_lanes);\n        do {\n" +
             "            if (acc_lane < acc_step && acc_lane + acc_step < acc_lanes) " + one + " = " +
-            reduction_step(each.operation, one, other) +
+            reduction_step(each.operation, one, other, "acc_before") +
             ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n            acc_step /= 2;\n        } while (acc_step > "
             "0);\n" +
-            "        if (acc_lane == 0) *" + own + " = " + reduction_step(each.operation, "*" + own, one) +
+            "        if (acc_lane == 0) *" + own + " = " +
+            reduction_step(each.operation, "acc_before", one, "acc_before") +
             ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
     }
     return text + "}\n";

@@ -50,6 +50,8 @@ extern const char* const prelude;
 
 /// OpenCL C text of the identity element of a reduction in a type, and of `a operation b`.
 std::string reduction_identity(const std::string& operation, clang::QualType type);
-std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b);
+/// `before` is the value before the loop.
+std::string reduction_step(const std::string& operation, const std::string& a, const std::string& b,
+                           const std::string& before);
 
 } // namespace directive

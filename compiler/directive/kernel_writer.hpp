@@ -41,6 +41,10 @@ class kernel_writer {
     bool m_gangs_allowed = true, m_any_gang = false, m_any_worker = false, m_any_vector = false, m_any_proved = false;
     bool m_one_worker = false, m_one_lane = false, m_again = false;
     bool m_unknown_reads = false;
+    /// Scalars in memory of the device of which each thread has a copy meanwhile: all threads step a plain loop. One
+    /// gang stores its value in the end; several have been said to be independent.
+    std::set<const clang::VarDecl*> m_kept;
+    const loop_node* m_only = nullptr; // of which this kernel consists
     std::set<const clang::VarDecl*> m_read, m_reduced_here, m_written_by_lanes;
     std::vector<const clang::Stmt*> m_statements;
     std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
@@ -50,7 +54,7 @@ class kernel_writer {
     bool m_has_gang_loop = false, m_lanes_share = false;
     bool m_threads_meet = false; // the kernel has barriers
     std::size_t m_one_ends = 0, m_one_closed = 0; // in the text, behind the last for_one() and before its brace
-    std::string m_one;                            // for which thread that was
+    std::string m_one; // for which thread that was
     bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
                              // gangs' loop
     int m_gang_loops = 0;
@@ -71,6 +75,7 @@ class kernel_writer {
     bool is_reduction(const capture& each) const;
     bool has_reductions() const;
     void set_names();
+    void find_kept();
     clang::QualType element_of(const clang::VarDecl* variable) const;
     std::string parameters();
     std::string memory_of(const std::string& name, const std::string& type) const;
@@ -78,6 +83,8 @@ class kernel_writer {
     std::string own_array(const clang::VarDecl* variable, const std::string& name, const std::string& low);
     /// Initialises a thread's copy of a `firstprivate` array.
     std::string beginning(const capture& own) const;
+    /// What a thread's value of the reduction is before its first iteration.
+    std::string beginning_of(const capture& reduced) const;
     std::string epilogue();
     /// A kernel of one group that joins the gangs' values with the variable's initial one.
     std::string final_kernel(const std::string& name);
@@ -142,7 +149,10 @@ class kernel_writer {
     /// True if all threads of a gang access device memory outside of the loops that are spread over them.
     bool gangs_use_memory() const;
     bool is_on_device(const access& use) const;
-    void loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
+    /// Returns the text of the first loop's variable after its last iteration.
+    std::string loops(const loop_node& node, position at, bool gang, bool workers, bool lanes);
+    /// Gives the loop's variable its value after the loop.
+    void leave_value(const loop_node& node, const position& at, bool gang, const std::string& value);
     void own_variable(const loop_node& node, const item& entry);
     std::string step_of(const counted_loop& loop);
     static bool goes_down(const counted_loop& loop);
@@ -152,6 +162,8 @@ class kernel_writer {
     /// The number of iterations, for the host to know before the launch; nothing if it depends on the region.
     std::optional<std::string> host_trips(const loop_node& node) const;
     std::optional<std::string> host_text(const clang::Expr* expression) const;
+    /// The loop's variable in the iteration with this index.
+    std::string value_at(const counted_loop& loop, const std::string& first, const std::string& index);
     std::string loop_variable(const counted_loop& loop, const std::string& first, const std::string& index);
 };
 

@@ -5,6 +5,8 @@
 #include "dependence.hpp"
 #include "implied_reduction.hpp"
 
+#include <clang/AST/ParentMapContext.h>
+
 #include <algorithm>
 #include <functional>
 
@@ -119,21 +121,6 @@ std::optional<counted_loop> count(const ForStmt* loop, std::string& why) {
     return counted;
 }
 
-bool is_read_outside_of_its_loops(const Stmt* region, const VarDecl* variable) {
-    std::set<const Expr*> inside;
-    walk(region, [&](const Stmt* each) {
-        std::string why;
-        const auto* loop = dyn_cast<ForStmt>(each);
-        if (const auto counted = loop ? count(loop, why) : std::nullopt; counted && counted->variable == variable)
-            for (const auto& use : accesses_in(loop)) inside.insert(use.expression);
-        return true;
-    });
-    const auto uses = accesses_in(region);
-    return std::any_of(uses.begin(), uses.end(), [&](const auto& each) {
-        return each.root == variable && each.reads && !each.memory && !inside.contains(each.expression);
-    });
-}
-
 const Stmt* leaving(const unit& unit, const Stmt* body, bool inside) {
     if (!body) return nullptr;
     if (isa<ReturnStmt, GotoStmt>(body) || (!inside && isa<BreakStmt>(body))) return body;
@@ -156,6 +143,7 @@ bool loop_node::any_outer(bool loop_node::* level) const {
 loop_tree::loop_tree(const unit& unit, const found_directive& of)
     : m_unit(unit), m_kernels(of.directive->name.starts_with("kernels")),
       m_serial(of.directive->name.starts_with("serial")), m_region(of.body), m_pointees(of.body) {
+    if (m_kernels) find_leaving_values();
     if (of.directive->is_combined()) {
         if (auto* node = add(of, of.body, nullptr)) build(node->body, node);
     } else {
@@ -192,11 +180,11 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
             return true;
         }
         std::string why;
-        const auto* loop = dyn_cast<ForStmt>(each);
-        // Where the variable's last value is used, the loop is a statement like others.
-        if (const auto counted = loop && m_kernels ? count(loop, why) : std::nullopt;
-            counted && (counted->declares || !is_read_outside_of_its_loops(m_region, counted->variable))) {
+        const bool leaves_value = m_leaving_values.contains(each);
+        if (const auto* loop = dyn_cast<ForStmt>(each);
+            loop && m_kernels && count(loop, why) && !(leaves_value && leaving(m_unit, loop->getBody()))) {
             auto* node = add({}, loop, parent);
+            node->leaves_value = leaves_value;
             build(node->body, node);
             return false;
         }
@@ -205,6 +193,95 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
         for (const auto* child : each->children()) build(child, parent);
         --m_plain_loops;
         return false;
+    });
+}
+
+void loop_tree::find_leaving_values() {
+    // No loop has a node yet: this is C's order.
+    std::set<const Stmt*> with_directive;
+    walk(m_region, [&](const Stmt* each) {
+        if (const auto of = directive_of(m_unit, each); of && of.directive->name == "loop")
+            with_directive.insert(of.body);
+        const auto* loop = dyn_cast<ForStmt>(each);
+        std::string why;
+        const auto counted = loop && !with_directive.contains(loop) ? count(loop, why) : std::nullopt;
+        if (counted && !counted->declares &&
+            (use_after(m_region, loop, counted->variable) == use::read || is_read_after_region(counted->variable))) {
+            m_leaving_values[loop] = counted->variable;
+            m_read_after_loops.insert(counted->variable);
+        }
+        return true;
+    });
+}
+
+bool loop_tree::is_read_after_region(const VarDecl* variable) const {
+    const Stmt* function = m_region;
+    bool inside = false, jumps = false, addressed = false;
+    walk(m_region, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls()) inside |= one == variable;
+        return true;
+    });
+    if (inside) return false;
+    for (;;) {
+        const auto parents = m_unit.context.getParents(*function);
+        const auto* parent = parents.empty() ? nullptr : parents[0].get<Stmt>();
+        if (!parent) break;
+        function = parent;
+    }
+    bool beside = false; // used outside of loops that begin with a value for it
+    const auto look = [&](const Stmt* body) {
+        walk(body, [&](const Stmt* each) {
+            jumps |= isa<GotoStmt, LabelStmt>(each);
+            if (const auto* address = dyn_cast<UnaryOperator>(each); address && address->getOpcode() == UO_AddrOf)
+                addressed |= named(address->getSubExpr()) == variable;
+            if (const auto* loop = dyn_cast<ForStmt>(each))
+                if (const auto* first = dyn_cast_or_null<BinaryOperator>(loop->getInit());
+                    first && first->getOpcode() == BO_Assign && named(first->getLHS()) == variable)
+                    return false;
+            const auto* reference = dyn_cast<DeclRefExpr>(each);
+            beside |= reference && reference->getDecl()->getCanonicalDecl() == variable->getCanonicalDecl();
+            return true;
+        });
+    };
+    look(function);
+    if (variable->hasLocalStorage() && !addressed && !jumps)
+        return use_after(function, m_region, variable) == use::read;
+    if (variable->isFileVarDecl())
+        for (const auto* each : m_unit.context.getTranslationUnitDecl()->decls())
+            if (const auto* other = dyn_cast<FunctionDecl>(each); other && other->doesThisDeclarationHaveABody())
+                look(other->getBody());
+    return beside;
+}
+
+const VarDecl* loop_tree::value_left_inside(const loop_node& node) const {
+    const VarDecl* found = nullptr;
+    std::set<const VarDecl*> own;
+    for (const auto* entry : node.privates) own.insert(variable_of(node.of, *entry));
+    walk(node.body, [&](const Stmt* each) {
+        if (const auto* declaration = dyn_cast<DeclStmt>(each))
+            for (const auto* one : declaration->decls()) own.insert(dyn_cast<VarDecl>(one));
+        if (const auto of = directive_of(m_unit, each))
+            for (const auto& clause : of.directive->clauses)
+                if (clause.name == "private")
+                    for (const auto& entry : clause.items) own.insert(variable_of(of, entry));
+        const auto leaves = m_leaving_values.find(each);
+        if (leaves != m_leaving_values.end() && !own.contains(leaves->second) &&
+            (is_read_later(node, leaves->second) || is_read_after_region(leaves->second)))
+            found = leaves->second;
+        return true;
+    });
+    return found;
+}
+
+bool loop_tree::outlives_statement(const VarDecl* variable) const {
+    std::vector<const Stmt*> statements{m_region};
+    if (const auto* block = dyn_cast<CompoundStmt>(m_region)) statements.assign(block->body_begin(), block->body_end());
+    return std::any_of(statements.begin(), statements.end(), [&](const auto* statement) {
+        const auto all = accesses_in(statement);
+        return std::any_of(all.begin(), all.end(),
+                           [&](const auto& each) { return each.root == variable && each.writes && !each.memory; }) &&
+               (use_after(m_region, statement, variable) == use::read || is_read_after_region(variable));
     });
 }
 
@@ -366,8 +443,15 @@ void loop_tree::find_reductions(const found_directive& of) {
                 found.push_back({node, {variable, operation, true}});
             }
     }
-    for (const auto& [node, each] : found)
-        if (operations[each.variable].size() == 1) imply_reduction(*node, each);
+    for (auto& [node, each] : found) {
+        // As a clause on another loop says, which joins with its own operation.
+        const auto& all = operations[each.variable];
+        if (all.size() == 2 && all.contains(plain_operation(each.operation)))
+            each.operation = plain_operation(each.operation);
+        else if (all.size() != 1)
+            continue;
+        imply_reduction(*node, each);
+    }
 }
 
 void loop_tree::collect_gang_arrays(const found_directive& of) {
@@ -447,8 +531,16 @@ loop_tree::use loop_tree::first_use(const Stmt* statement, const VarDecl* variab
         for (const auto& clause : of.directive->clauses)
             for (const auto& entry : clause.items)
                 if (variable_of(of, entry) == variable) return clause.name == "private" ? use::none : use::read;
-        return first_use(of.body, variable);
+        const auto& name = of.directive->name;
+        const auto found = first_use(of.body, variable);
+        // Private: the loops' variables, and what a construct that is no kernels construct writes.
+        std::string why;
+        const auto* loop = dyn_cast_or_null<ForStmt>(of.body);
+        const auto counted = loop && name.ends_with("loop") ? count(loop, why) : std::nullopt;
+        if (counted && counted->variable == variable) return use::none;
+        return name.starts_with("parallel") || name.starts_with("serial") ? perhaps(found) : found;
     }
+    if (const auto* hinted = dyn_cast<AttributedStmt>(statement)) return first_use(hinted->getSubStmt(), variable);
     if (const auto* block = dyn_cast<CompoundStmt>(statement)) {
         bool written = false, jumps = false;
         auto of_all = use::none;
@@ -472,7 +564,7 @@ loop_tree::use loop_tree::first_use(const Stmt* statement, const VarDecl* variab
     if (const auto* loop = dyn_cast<ForStmt>(statement)) {
         if (const auto* node = find(loop))
             for (const auto& each : node->loops)
-                if (each.variable == variable) return use::none; // each iteration has its own
+                if (each.variable == variable) return node->leaves_value ? use::written : use::none;
         const auto found = in_turn({loop->getInit(), loop->getCond()});
         return found != use::none ? found : perhaps(in_turn({loop->getBody(), loop->getInc()}));
     }
@@ -585,6 +677,8 @@ void loop_tree::assign(loop_node& node) {
         node.reason = "'seq' says so";
     } else if (!node.independent) {
         node.reason = dependence(m_unit, node);
+        if (const auto* left = node.reason.empty() ? value_left_inside(node) : nullptr)
+            node.reason = "'" + left->getNameAsString() + "' is read after it";
         if (node.reason.empty()) {
             node.independent = node.proved = true;
         } else {

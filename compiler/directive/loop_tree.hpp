@@ -24,15 +24,24 @@ struct counted_loop {
 /// On failure `why` says why the loop is not a counted one.
 std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
 
-/// True if the region reads the loop's variable outside of the loops that count it.
-bool is_read_outside_of_its_loops(const clang::Stmt* region, const clang::VarDecl* variable);
-
 /// The statement of a loop's body that leaves the loop, if there is one. `inside`: within another loop or `switch`.
 const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool inside = false);
 
+/// An operation that implied_reduction() finds may be more than a clause's: "fmax", "fmin", or one with a `?`, as
+/// "max?" and "&&?". These begin with the value before the loop, which stays what it is (a NaN, or 5 of `x = x && y`)
+/// if no iteration changes it.
+inline bool begins_with_value(const std::string& operation) {
+    return operation.starts_with("f") || operation.ends_with("?");
+}
+/// The clause's operation.
+inline std::string plain_operation(const std::string& operation) {
+    if (operation.starts_with("f")) return operation.substr(1);
+    return operation.substr(0, operation.find('?'));
+}
+
 struct reduction {
     const clang::VarDecl* variable;
-    std::string operation; // as in a clause; ">" or "<": max or min by `if (e > v) v = e`, which keeps a NaN in v
+    std::string operation;
     bool found = false; // found by implied_reduction(): no clause names it
 };
 
@@ -45,6 +54,7 @@ struct loop_node {
     bool independent = false, sequential = false;
     bool proved = false; // the analysis has found it independent, provided that its arrays do not overlap
     bool reduces_array = false; // runs in order in one thread, because each thread would need a copy of the array
+    bool leaves_value = false; // its variable is the program's own, and is read after the loop
     bool keeps_lanes = false; // writes a variable of the gang: each thread has a copy of it and does all iterations
     bool repeated = false; // inside a loop that is not spread: gangs cannot wait for one another between its iterations
     std::vector<reduction> reductions;
@@ -68,6 +78,10 @@ class loop_tree {
     const std::vector<std::unique_ptr<loop_node>>& all() const { return m_all; }
     const std::vector<loop_node*>& outermost() const { return m_outermost; }
     bool any(bool loop_node::* level) const;
+    /// Loop variables that are read after their loop before they are written again.
+    const std::set<const clang::VarDecl*>& read_after_loops() const { return m_read_after_loops; }
+    /// True if what a statement of the region writes to the scalar is read by another one or by the host.
+    bool outlives_statement(const clang::VarDecl* variable) const;
 
   private:
     const unit& m_unit;
@@ -80,7 +94,13 @@ class loop_tree {
     std::vector<std::unique_ptr<loop_node>> m_all;
     std::vector<loop_node*> m_outermost;
     std::map<const clang::Stmt*, loop_node*> m_by_statement;
+    std::map<const clang::Stmt*, const clang::VarDecl*> m_leaving_values; // loops of a kernels construct that do
+    std::set<const clang::VarDecl*> m_read_after_loops;
 
+    void find_leaving_values();
+    bool is_read_after_region(const clang::VarDecl* variable) const;
+    /// A loop variable of a loop inside whose last value is read after this loop; nullptr if there is none.
+    const clang::VarDecl* value_left_inside(const loop_node& node) const;
     void build(const clang::Stmt* statement, loop_node* parent);
     loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);
     void read_clauses(loop_node& node);

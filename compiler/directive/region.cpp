@@ -378,7 +378,7 @@ class analyser {
             }
             if (const auto* loop = dyn_cast<ForStmt>(each))
                 if (const auto* node = m_tree.find(loop);
-                    node && !node->of && !hidden.contains(node->loops.front().variable)) {
+                    node && !node->of && !node->leaves_value && !hidden.contains(node->loops.front().variable)) {
                     auto inside = hidden;
                     for (const auto& counted : node->loops) inside.insert(counted.variable);
                     find_used(loop, inside);
@@ -501,7 +501,8 @@ class analyser {
             made.how = role::shared;
             if (m_default == "none") not_given(variable);
             made.record = record_for(variable, "COPY");
-        } else if (m_region.kernels && m_assigned.contains(variable) && !is_loop_variable(variable)) {
+        } else if (m_region.kernels && m_assigned.contains(variable) &&
+                   (!is_loop_variable(variable) || m_tree.outlives_statement(variable))) {
             made.how = role::shared;
             if (m_default == "none") not_given(variable);
             made.record = record_for(variable, "COPY");
@@ -519,20 +520,15 @@ class analyser {
         m_region.captures.push_back(made);
     }
 
-    /// True if each thread has its own, and the construct leaves the host's alone.
     bool is_loop_variable(const VarDecl* variable) const {
-        bool counts = false, by_threads = false;
+        bool found = false;
         walk(m_of.body, [&](const Stmt* each) {
             std::string why;
             if (const auto* loop = dyn_cast<ForStmt>(each))
-                if (const auto counted = count(loop, why); counted && counted->variable == variable) counts = true;
+                if (const auto counted = count(loop, why); counted && counted->variable == variable) found = true;
             return true;
         });
-        if (!counts || !is_read_outside_of_its_loops(m_of.body, variable)) return counts;
-        for (const auto* node : m_region.loops)
-            for (const auto& each : accesses_in(node->body))
-                by_threads |= node->is_spread() && each.root == variable && each.writes && !each.memory;
-        return by_threads;
+        return found;
     }
 
     void not_given(const VarDecl* variable) {

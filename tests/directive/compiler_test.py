@@ -14,8 +14,9 @@ COMPILER = sys.argv.pop(1)
 
 WRONG_HEAD = """int rand(void); static int hidden, kept;
 #pragma acc declare create(kept)
-static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); } static int pong(int n); static int ping(int n) { return n ? pong(n - 1) : 0; }
-static int pong(int n) { return ping(n); }
+static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
+static int even(int n); static int odd(int n) { return n && even(n - 1); } static int even(int n) { return !n || odd(n - 1); }
+static int calls(int n) { return n > 3 && odd(n); }
 static int uses(void) { return hidden; } static int sees(void) { return kept; } void f(int n, int *a, double x) {
 """
 
@@ -80,8 +81,6 @@ REFUSED = [
      "a 'worker' loop inside a 'vector' loop"),
     ("#pragma acc parallel loop tile(2, 2)\nfor (int i = 0; i < 4; i++) n = 1;", 1, "'tile' needs 2 loops"),
     ("#pragma acc parallel loop tile(2) collapse(2)\nfor (int i = 0; i < 4; i++)\nfor (int j = 0; j < 4; j++) {}", 1, "'tile' excludes 'collapse'"),
-    ("#pragma acc parallel copy(n)\n{ n = fib(n); }", 2, "not supported: 'fib', which calls itself"),
-    ("#pragma acc parallel copy(n)\n{ n = ping(n); }", 2, "not supported: 'ping', which calls itself"),
     ("#pragma acc parallel\n{ rand(); }", 2, "a call of 'rand', whose definition is not in this source, and which no 'routine' declares"),
     ("#pragma acc parallel\n{ goto end; end:; }", 2, "'goto' in a region"),
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) { if (a[i]) goto next; a[i] = 1; next:; }", 2, "'goto' in a region"),
@@ -104,6 +103,9 @@ REFUSED = [
     ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc parallel\n{ n = uses(); }", 0, "the global variable 'hidden' in a function that a region calls"),
     ("#pragma acc parallel\n{ n = ({ int b = a[0]; b; }); }", 2, "a statement inside an expression"),
+    ("#pragma acc parallel copy(n)\n{ n = fib(n); }", 2, "recursion: 'fib' calls itself"),
+    ("#pragma acc kernels\nfor (int i = 0; i < n; i++) a[i] = even(i);", 2, "recursion: 'even' calls itself through 'odd'"),
+    ("#pragma acc serial copy(n)\n{ n = calls(n); }", -1, "recursion: 'odd' calls itself through 'even'"),
     ("int (*g)(void) = rand;\n#pragma acc parallel\n{ n = g(); }", 3, "a call through a pointer"),
     ("#pragma acc parallel\n{ int (*g)(void) = rand; n = g(); }", 2, "a pointer to a function"),
     ("short s[2];\n#pragma acc parallel copy(s)\n{\n#pragma acc atomic\ns[0]++;\n}", 4, "'atomic' for a type of other than 4 or 8 bytes"),
@@ -168,6 +170,7 @@ REFUSED_OUTSIDE = [
     ("#pragma acc declare create(h[0:2])", "a section in 'declare' outside of functions"),
     ("#pragma acc declare copyin(e)", "'declare' of 'e', whose size is not known here"),
     ("#pragma acc declare create(g) copyin(g)", "'g' is in two clauses of 'declare'"),
+    ("int again(int n) { return n > 0 ? again(n - 1) : 0; }\n#pragma acc routine(again) seq", "recursion: 'again' calls itself, and is a 'routine'"),
     ("#pragma acc declare wait", "'wait' is no clause of 'declare'"),
     ("#pragma acc declare create", "the clause 'create' needs an argument"),
 ]

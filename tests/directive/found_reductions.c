@@ -72,6 +72,61 @@ static void operators(int n) {
     check("fmaxf", top, top_is), check("fmin", bottom, bottom_is), check("-", scaled, scaled_is);
 }
 
+/// Of variables that no iteration changes, or that begin with what no reduction's identity is.
+static void values_before(int n, int none) {
+    int all = 5, any = 8, never = 6, seldom = 9, set = 7, zero = 0, one = 1, ends = 4;
+    double nan = NAN, skipped = NAN, lost = NAN, negative = -0.0, top = -3;
+    float nanf_ = NAN, least = 1e30f;
+#pragma acc kernels
+    {
+        for (int i = 0; i < none; i++) all = all && a[i];
+        for (int i = 0; i < none; i++) any = any || a[i];
+        for (int i = 0; i < n; i++)
+            if (a[i] < 0) never = never && a[i];
+        for (int i = 0; i < n; i++)
+            if (i == 700) seldom = seldom || a[i];
+        for (int i = 0; i < n; i++) set = set && a[i] >= 0;
+        for (int i = 0; i < n; i++) zero = zero && a[i] >= 0;
+        for (int i = 0; i < n; i++) one = one || a[i] < 0;
+        for (int i = 0; i < n; i++) ends = a[i] != 300 && ends;
+    }
+    check("&& of nothing", all, 5), check("|| of nothing", any, 8), check("&& in no iteration", never, 6);
+    check("|| in one iteration", seldom, 1), check("&& of what is true", set, 1), check("&& of 0", zero, 0);
+    check("|| of 1", one, 1), check("&& of what is false once", ends, 0);
+    x[1] = 50, x[3] = NAN;
+#pragma acc kernels
+    {
+        for (int i = 0; i < n; i++)
+            if (x[i] > nan) nan = x[i];
+        for (int i = 0; i < n; i++) skipped = fmax(skipped, x[i]);
+        for (int i = 0; i < none; i++) lost = fmin(lost, x[i]);
+        for (int i = 0; i < none; i++) negative += x[i];
+        for (int i = 0; i < n; i++)
+            if (x[i] > top) top = x[i];
+        for (int i = 0; i < n; i++) nanf_ = f[i] < nanf_ ? f[i] : nanf_;
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < 3; j++)
+                if (f[i] <= least) least = f[i];
+    }
+    double skipped_is = NAN, top_is = -3;
+    float least_is = 1e30f;
+    for (int i = 0; i < n; i++) {
+        skipped_is = fmax(skipped_is, x[i]);
+        if (x[i] > top_is) top_is = x[i];
+        if (f[i] <= least_is) least_is = f[i];
+    }
+    check("> NaN", isnan(nan), 1), check("fmax of NaN", skipped, skipped_is), check("fmin of nothing", isnan(lost), 1);
+    check("-0.0 and nothing", signbit(negative) != 0, 1), check("a NaN among others", top, top_is);
+    check("< NaN of floats", isnan(nanf_), 1), check("<= in loops in loops", least, least_is);
+    // The next value follows a NaN here: in order.
+    double order = -1, order_is = -1;
+#pragma acc kernels
+    for (int i = 0; i < n; i++) order = order > x[i] ? order : x[i];
+    for (int i = 0; i < n; i++) order_is = order_is > x[i] ? order_is : x[i];
+    check("what follows a NaN", order, order_is);
+    x[1] = 1, x[3] = 3;
+}
+
 /// As in Jacobi's method: the error of all points, in loops in one another.
 static void nests(int rows, int columns) {
     double error = 0, sum = 1, both = 0;
@@ -213,6 +268,7 @@ int main(void) {
     for (int i = 0; i < ROWS; i++)
         for (int j = 0; j < COLUMNS; j++) u[i][j] = (i * 7 + j * 3) % 19;
     operators(N);
+    values_before(N, wrong);
     nests(ROWS, COLUMNS);
     places(N);
     others(N);

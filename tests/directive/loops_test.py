@@ -143,7 +143,8 @@ REDUCED = [
     ("int s = 0;", "for (int i = 0; i < n; i++) if (a[i] > 3) ++s;", "+:s"),
     ("int s = 1;", "for (int i = 0; i < n; i++) s = (k * s) * 2;", "*:s"),
     ("double d = 0;", "for (int i = 1; i < 99; i++) for (int j = 1; j < 99; j++) d = __builtin_fmax(d, t[i][j]);", "max:d"),
-    ("double d = 0;", "for (int i = 0; i < n; i++) d = d < t[0][i] ? d : t[0][i];", "min:d"),
+    ("double d = 0;", "for (int i = 0; i < n; i++) d = t[0][i] < d ? t[0][i] : d;", "min:d"),
+    ("int s = 0;", "for (int i = 0; i < n; i++) s = s < a[i] ? s : a[i];", "min:s"),
     ("double d = 0;", "for (int i = 0; i < n; i++) if (t[0][i] >= d) { d = t[0][i]; }", "max:d"),
     ("unsigned char s = 0;", "for (int i = 0; i < n; i++) s |= a[i];", "|:s"),
     ("_Bool s = 1;", "for (int i = 0; i < n; i++) s = a[i] > 2 && s;", "&&:s"),
@@ -165,9 +166,11 @@ NOT_REDUCED = [
     ("int s = 0;", "for (int i = 0; i < n; i++) if (b[i] > s) s = b[i]; else s = 1;"),
     ("int s = 0;", "for (int i = 0; i < n; i++) s = s > b[i] ? s : b[i + 1];"),
     ("int s = 0; int *p = &s;", "int *q = &s; for (int i = 0; i < n; i++) { s += b[i]; a[i] = *q; }"),
+    # Takes a NaN, and then the next value.
+    ("double s = 0;", "for (int i = 0; i < n; i++) s = s < t[0][i] ? s : t[0][i];"),
+    ("double s = 0;", "for (int i = 0; i < n; i++) s = s && b[i];"),
     ("volatile int s = 0;", "for (int i = 0; i < n; i++) s += b[i];"),
     ("_Bool s = 0;", "for (int i = 0; i < n; i++) s ^= b[i];"),
-    ("int s = 5;", "for (int i = 0; i < n; i++) s = s && b[i];"),
 ]
 
 

@@ -164,7 +164,17 @@ class generator:
         for _ in range(self.random.randrange(1, 4)):
             target, other, read = self.arrays()
             shift = self.random.randrange(1, 4)
+            head = self.pick(f"{{0}} = {shift}; {{0}} < {{1}}; {{0}} += {shift}", f"{{0}} = {{1}} - 1; {{0}} >= {shift}; {{0}}--",
+                             f"{{0}} = 0; {{0}} != {{1}}; {{0}}++", "{0} = {1}; {0} < 3; {0}++")
+            leave = self.pick("", f"if ({read}[{{0}}] % 5 == 2) break; ", f"if ({read}[{{0}}] % 3 == 1) continue; ")
             loops.append(self.pick(
+                # Variables that are used after their loop: an iteration's own, and `q` of the function.
+                f"for (int i = 0; i < N; i++) {{ int v; unsigned u = 0; for ({head.format('v', '(i % 19)')}) {{ {leave.format('v')}u += {read}[v] ^ i; }}"
+                f" {target}[i] += u + v; }}",
+                f"q = {shift}; for ({head.format('q', 'N')}) {{ {leave.format('q')}{target}[q] += {read}[q]; }} {other}[3] ^= q;",
+                f"q = {shift}; for (int i = 0; i < R; i++) {{ for ({head.format('q', 'C')}) {{ {leave.format('q')}m[i][q] += i; }} {target}[i] += q; }}",
+                f"q = {shift}; for (int i = 1; i < R; i++) {{ k[i][0] ^= q; for ({head.format('q', '(C - i)')}) {{ {leave.format('q')}k[i][q] += m[i][q]; }} }}"
+                f" {other}[4] += q;",
                 f"for (int i = 0; i < N; i++) {target}[i] = {self.value(['i', 's'], [read, target])};",
                 f"for (int i = {shift}; i < N; i++) {target}[i] += {target}[i - {shift}];",
                 f"for (int i = 0; i < N - {shift}; i++) {target}[i] = {target}[i + {shift}] + {read}[i];",
@@ -180,7 +190,10 @@ class generator:
         auto = self.chance(0.3)
         if auto:
             return "".join(f"#pragma acc parallel loop auto\n{loop}\n" for loop in loops if loop.startswith("for"))
-        return f"#pragma acc kernels{self.extra()}\n{{\n" + "\n".join(loops) + "\n}\n"
+        region = f"#pragma acc kernels{self.extra()}\n{{\n" + "\n".join(loops) + "\n}\n"
+        if "q = " in region and self.chance(0.5):
+            region += ("#pragma acc wait\n" if "async" in region else "") + f"s += q * {self.random.randrange(1, 9)};\n"
+        return region
 
     def serial(self):
         target, _, read = self.arrays()
@@ -262,7 +275,7 @@ class generator:
         elif shape == 2:
             text = (f"#pragma acc enter data copyin({everything})\n{text}#pragma acc update self(a, m)\n"
                     f"#pragma acc exit data copyout({everything})\n")
-        return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0;\ndouble z = 0;\n(void)s, (void)t, (void)z;\n{text}}}\n"
+        return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0;\nint q = 0;\ndouble z = 0;\n(void)s, (void)t, (void)q, (void)z;\n{text}}}\n"
 
 
 def batch(seeds):
