@@ -413,23 +413,24 @@ std::string kernel_writer::final_kernel(const std::string& name) {
         const auto type = each.variable->getType().getUnqualifiedType();
         const auto spelled = m_program.types.name(type, each.variable->getLocation());
         const auto own = memory_of(variable, spelled);
+        const bool begins = begins_with_value(each.operation);
         const std::string one = "acc_part[acc_lane]", other = "acc_part[acc_lane + acc_step]";
         text +=
             "    {\n        __local " + spelled + " *acc_part = (__local " + spelled + " *)acc_scratch;\n        " +
-            spelled + " acc_before = *" + own + ", acc_all = " +
-            (begins_with_value(each.operation) ? "acc_before" : reduction_identity(each.operation, type)) +
+            (begins ? "const " + spelled + " acc_before = *" + own + ";\n        " : "") + spelled +
+            " acc_all = " + (begins ? "acc_before" : reduction_identity(each.operation, type)) +
             ";\n        for (int acc_gang = acc_lane; acc_gang < acc_gangs; acc_gang += acc_lanes) {\n            " +
             spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
             ")[acc_gang];\n            acc_all = " +
             reduction_step(each.operation, "acc_all", "acc_one", "acc_before") + ";\n        }\n        " + one +
-            " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE);\n" +
+            " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE" + (begins ? " | CLK_GLOBAL_MEM_FENCE" : "") + ");\n" +
             "        int acc_step = acc_half(acc_lanes);\n        do {\n" +
             "            if (acc_lane < acc_step && acc_lane + acc_step < acc_lanes) " + one + " = " +
             reduction_step(each.operation, one, other, "acc_before") +
             ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n            acc_step /= 2;\n        } while (acc_step > "
             "0);\n" +
             "        if (acc_lane == 0) *" + own + " = " +
-            reduction_step(each.operation, "acc_before", one, "acc_before") +
+            reduction_step(each.operation, begins ? "acc_before" : "*" + own, one, "acc_before") +
             ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
     }
     return text + "}\n";
