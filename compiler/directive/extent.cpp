@@ -6,6 +6,7 @@
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/StringExtras.h>
 
+#include <algorithm>
 #include <deque>
 #include <map>
 #include <set>
@@ -302,7 +303,10 @@ class finder {
         constexpr unsigned least_bits = 32;
         if (!expression->getType()->isIntegerType()) return fail();
         Expr::EvalResult value;
-        if (expression->EvaluateAsInt(value, m_unit.context)) return llvm::toString(value.Val.getInt(), 10) + "l";
+        if (expression->EvaluateAsInt(value, m_unit.context)) {
+            const auto& number = value.Val.getInt();
+            return number.isRepresentableByInt64() ? llvm::toString(number, 10) + "l" : fail();
+        }
         if (const auto* variable = named(expression)) return bound_of_variable(variable, here, greatest);
         if (const auto* cast = dyn_cast<ExplicitCastExpr>(expression))
             return m_unit.context.getTypeSize(cast->getType()) >= least_bits ? bound(cast->getSubExpr(), here, greatest)
@@ -324,13 +328,21 @@ class finder {
         case BO_Add: return "(" + bound(left, here, greatest) + " + " + bound(right, here, greatest) + ")";
         case BO_Sub: return "(" + bound(left, here, greatest) + " - " + bound(right, here, !greatest) + ")";
         case BO_Mul: return product(left, right, here, greatest);
-        case BO_Div: return quotient(left, right, here, greatest);
-        case BO_Rem: return remainder(left, right, here, greatest);
+        case BO_Div:
+        case BO_Rem: return division(binary, here, greatest);
         default: return fail();
         }
     }
 
+    /// A constant by which programs multiply to mix bits: the product is meant to wrap around.
+    bool mixes_bits(const Expr* factor) const {
+        constexpr unsigned most_bits = 40;
+        Expr::EvalResult value;
+        return factor->EvaluateAsInt(value, m_unit.context) && value.Val.getInt().getSignificantBits() > most_bits;
+    }
+
     std::string product(const Expr* left, const Expr* right, const place* here, bool greatest) {
+        if (mixes_bits(left) || mixes_bits(right)) return fail();
         const auto of = [&](bool greatest_left, bool greatest_right) {
             return "(" + bound(left, here, greatest_left) + " * " + bound(right, here, greatest_right) + ")";
         };
@@ -342,19 +354,67 @@ class finder {
         return of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest);
     }
 
-    /// By a divisor that has one value. If that is 0, the program does not divide.
-    std::string quotient(const Expr* left, const Expr* right, const place* here, bool greatest) {
-        const auto by = bound(right, here, false);
-        if (by != bound(right, here, true)) return fail();
-        return "causeway_acc_quotient(" + by + ", " + bound(left, here, false) + ", " + bound(left, here, true) + ", " +
-               (greatest ? "1" : "0") + ")";
+    /// The least width of unsigned arithmetic in the expression, or in values that variables have of it; `none` without
+    /// any. Its results wrap around, where bounds do not.
+    unsigned narrowest_unsigned(const Expr* expression, const place* here, unsigned none) {
+        Expr::EvalResult value;
+        if (expression->EvaluateAsInt(value, m_unit.context)) return none;
+        unsigned found = none;
+        if (const auto* variable = named(expression)) {
+            const place* at = here;
+            while (at && at->set != variable && !(at->loop && at->loop->variable == variable)) at = at->around;
+            if (at && at->set && m_depth < most_depth) {
+                ++m_depth;
+                found = narrowest_unsigned(at->value, at->around, none);
+                if (at->only_then) found = std::min(found, narrowest_unsigned(expression, at->around, none));
+                --m_depth;
+            }
+        } else if (const auto* choice = dyn_cast<ConditionalOperator>(expression)) {
+            return std::min(narrowest_unsigned(choice->getTrueExpr(), here, none),
+                            narrowest_unsigned(choice->getFalseExpr(), here, none));
+        } else {
+            for (const auto* child : expression->children())
+                if (const auto* part = dyn_cast_or_null<Expr>(child))
+                    found = std::min(found, narrowest_unsigned(part, here, none));
+        }
+        if (!expression->getType()->isUnsignedIntegerType()) return found;
+        const auto* binary = dyn_cast<BinaryOperator>(expression);
+        const bool may_wrap = (binary && (binary->isAdditiveOp() || binary->getOpcode() == BO_Mul)) ||
+                              !never_negative(expression, here);
+        return may_wrap ? std::min(found, width_of(expression)) : found;
+    }
+    unsigned width_of(const Expr* expression) const {
+        return static_cast<unsigned>(m_unit.context.getTypeSize(expression->getType()));
     }
 
-    std::string remainder(const Expr* left, const Expr* right, const place* here, bool greatest) {
-        const auto by = bound(right, here, false);
-        if (by != bound(right, here, true)) return fail();
-        return "causeway_acc_remainder(" + by + ", " + bound(left, here, false) + ", " + bound(left, here, true) +
-               ", " + (greatest ? "1" : "0") + ")";
+    /// A quotient or remainder by a divisor that has one value. If that is 0, the program does not divide.
+    std::string division(const BinaryOperator* operation, const place* here, bool greatest) {
+        constexpr unsigned widest = 64, no_width = 1000;
+        const auto *left = operation->getLHS(), *right = operation->getRHS();
+        const bool wants_quotient = operation->getOpcode() == BO_Div;
+        const bool is_unsigned = operation->getType()->isUnsignedIntegerType();
+        const auto width = width_of(operation);
+        auto by = bound(right, here, false);
+        if (by != bound(right, here, true) || width > widest) return fail();
+        auto first = bound(left, here, false), last = bound(left, here, true);
+        if (narrowest_unsigned(right, here, no_width) < width) return fail();
+        const auto narrow = narrowest_unsigned(left, here, no_width);
+        // Addresses have fewer bits than the widest types.
+        constexpr unsigned address_bits = 47;
+        const auto most_of_type = (1l << (width == widest ? address_bits : is_unsigned ? width : width - 1)) - 1;
+        const auto limit = std::to_string(most_of_type) + "l";
+        if (is_unsigned && !never_negative(right, here)) by = "(" + by + " < 0 ? " + limit + " : " + by + ")";
+        if (narrow < width) { // wraps around before it is widened
+            if (wants_quotient || !is_unsigned) return fail();
+            const auto empty = first + " > " + last;
+            first = "(" + empty + " ? 1 : 0l)", last = "(" + empty + " ? 0 : " + limit + ")";
+        } else if (is_unsigned || narrow == width) {
+            const auto limits = std::string(is_unsigned ? "(0l, " : "(-" + limit + ", ") + first + ", " + last + ", " +
+                                limit;
+            first = "causeway_acc_wrapped" + limits + ", 0)", last = "causeway_acc_wrapped" + limits + ", 1)";
+        }
+        return (wants_quotient ? "causeway_acc_quotient(" : "causeway_acc_remainder(") + by + ", " + first + ", " +
+               last + (greatest ? ", 1)" : ", 0)");
     }
 
     std::string bound_of_variable(const VarDecl* variable, const place* here, bool greatest) {
@@ -478,7 +538,10 @@ class finder {
             return known;
         }
         const auto* binary = dyn_cast<BinaryOperator>(expression);
-        return binary && (binary->getOpcode() == BO_Add || binary->getOpcode() == BO_Mul) &&
+        if (!binary) return false;
+        if (binary->isMultiplicativeOp() && binary->getOpcode() != BO_Mul && binary->getType()->isUnsignedIntegerType())
+            return true;
+        return (binary->getOpcode() == BO_Add || binary->isMultiplicativeOp()) &&
                never_negative(binary->getLHS(), here) && never_negative(binary->getRHS(), here);
     }
 

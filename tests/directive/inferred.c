@@ -63,6 +63,26 @@ static void around(int* a, int* b, int here) {
     for (int i = 0; i < all; i++) b[i] += a[all - 1 - i - i % -4 + i % 4 > 9 ? 2 : 1] + a[all - 4 + i % -4];
 }
 
+/// Unsigned differences and products, which wrap around.
+static void unsigned_numbers(int* a, int* b, int here) {
+    unsigned all = n, few = 16;
+    size_t many = n;
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < few; i++) b[i] = a[(i - 1) % few];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n; i++) b[i] -= a[(unsigned)(i - 5) % 8];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n; i++) {
+        const int before = i - 3;
+        const unsigned at = before;
+        b[i] += a[at % 8u] * a[(i - 5u) % many];
+    }
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < all; i++) b[i] -= a[i * 2654435761u / 134217728u];
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < all; i++) b[i] += a[(all - 1 - i) / 2] + a[(i + 1) % few] + a[(many - i - 1) / 7 % many];
+}
+
 static void guards(int* a, int* b, int here) {
     int all = n, m = 6;
 #pragma acc parallel loop if (here)
@@ -183,6 +203,7 @@ int main(void) {
     COMPARE(halves);
     COMPARE(clamps);
     COMPARE(around);
+    COMPARE(unsigned_numbers);
     COMPARE(guards);
     COMPARE(unsigned_guards);
     COMPARE(kept);

@@ -162,6 +162,12 @@ static inline __attribute__((unused)) long causeway_acc_reached(long first, long
     const long each = step < 0 ? -step : step, far = down ? first - end : end - first;
     return each == 0 || far < 0 ? end : down ? first - far / each * each : first + far / each * each;
 }
+/* least..greatest, or all that the type has if it does not hold them: lowest..highest. */
+static inline __attribute__((unused)) long causeway_acc_wrapped(long lowest, long least, long greatest, long highest,
+                                                                int wants_most) {
+    if (least <= greatest && (least < lowest || greatest > highest)) return wants_most ? highest : lowest;
+    return wants_most ? greatest : least;
+}
 /* Of least..greatest divided by `by`. */
 static inline __attribute__((unused)) long causeway_acc_quotient(long by, long least, long greatest, int wants_most) {
     if (by == 0 || least > greatest) return wants_most ? -1 : 0;
