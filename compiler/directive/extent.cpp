@@ -317,7 +317,7 @@ class finder {
             return greatest ? most(one, other) : least(one, other);
         }
         if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
-            if (unary->getOpcode() == UO_Minus) return "(-" + bound(unary->getSubExpr(), here, !greatest) + ")";
+            if (unary->getOpcode() == UO_Minus) return "(- " + bound(unary->getSubExpr(), here, !greatest) + ")";
             if (unary->getOpcode() == UO_Plus) return bound(unary->getSubExpr(), here, greatest);
             return fail();
         }

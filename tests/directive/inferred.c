@@ -153,6 +153,12 @@ static void steps(int* a, int* b, int here) {
     for (int i = 0; i != all; i++) b[i] ^= a[(size_t)all - 1 - i];
 }
 
+static void signs(int* a, int* b, int here) {
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = -3; i < all - 3; i++) b[i + 3] = a[i < 0 ? -i : i];
+}
+
 static void structures(int* a, int* b, int here) {
     struct point *p = (struct point*)a, *q = (struct point*)b;
     int(*rows)[5] = (int(*)[5])a;
@@ -208,6 +214,7 @@ int main(void) {
     COMPARE(unsigned_guards);
     COMPARE(kept);
     COMPARE(steps);
+    COMPARE(signs);
     COMPARE(structures);
     COMPARE(other_names);
     return faults != 0;
