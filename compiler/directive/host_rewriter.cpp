@@ -514,7 +514,7 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
                      (each.how == role::reduction ? " " + plain_operation(each.operation) : "") + "\n";
     }
     for (const auto& each : region.data)
-        if (each.kind == "IMPLICIT" && each.host == "0")
+        if (each.kind.starts_with("IMPLICIT") && each.host == "0")
             *m_report += "    " + each.name + ": in no clause, and which of its elements the region uses is not seen " +
                          "before it runs: it has to be present\n";
         else

@@ -465,18 +465,19 @@ class analyser {
             made.how = role::buffer;
             if (m_default == "none" && !clause) not_given(variable);
             if (m_default.empty() && !clause) {
+                const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
                 if (const auto used = extent_of(m_unit, m_of.body, variable)) {
                     const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " +
                                        used->first + " + 1) * sizeof(*" + name + "))";
                     made.record = own_record(m_region.data.size());
                     m_region.data.push_back(
-                        {"IMPLICIT", "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
+                        {kind, "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
                 } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back({"IMPLICIT", "(void *)" + name, "(void *)" + name, declared, name, true});
+                    m_region.data.push_back({kind, "(void *)" + name, "(void *)" + name, declared, name, true});
                 } else {
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back({"IMPLICIT", "0", "(void *)" + name, "0", name});
+                    m_region.data.push_back({kind, "0", "(void *)" + name, "0", name});
                 }
             }
         } else if (type->isArrayType()) {

@@ -129,7 +129,7 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
         if (one.parameter && (!one.host || is_there(on, one.host))) one.bytes = 0;
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
-        if (one.kind == CAUSEWAY_ACC_IMPLICIT) continue;
+        if (is_implicit(one)) continue;
         auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_pointer(one.host);
         if (!found) {
             if (one.kind == CAUSEWAY_ACC_NO_CREATE) continue;
@@ -149,32 +149,35 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
     // Clauses come first: what they map is present to pointers without one.
     std::vector<causeway_acc_data*> missing;
     for (int each = 0; each < count; ++each)
-        if (auto& one = data[each];
-            one.kind == CAUSEWAY_ACC_IMPLICIT && one.base && one.bytes > 0 && !is_known(on, one))
+        if (auto& one = data[each]; is_implicit(one) && one.base && one.bytes > 0 && !is_known(on, one))
             missing.push_back(&one);
     map_implicit(on, in, std::move(missing));
 }
 
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
+    const auto read_range = [&](const causeway_acc_data& one, const mapping& from) {
+        const auto at = static_cast<std::size_t>(static_cast<char*>(one.host) - from.start);
+        on.read(in, one.host, {from.buffer, from.offset + at}, one.bytes);
+    };
     for (int each = count - 1; each >= 0; --each) {
         auto& one = data[each];
         auto* const found = static_cast<mapping*>(one.mapped);
         if (!found) continue;
-        one.mapped = nullptr;
         if (--found->structured > 0 || found->dynamic > 0) continue;
         const bool back = one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
                           one.kind == CAUSEWAY_ACC_COPYOUT_ZERO;
-        if (one.kind == CAUSEWAY_ACC_IMPLICIT) // of all pointers that share it
-            on.read(in, found->start, {found->buffer, found->offset}, found->bytes);
-        else if (back && found->rows.buffer)
+        if (is_implicit(one)) { // of all pointers that share it, what the region writes
+            for (int other = 0; other < count; ++other)
+                if (data[other].kind == CAUSEWAY_ACC_IMPLICIT && data[other].mapped == found)
+                    read_range(data[other], *found);
+        } else if (back && found->rows.buffer) {
             read_rows(on, in, *found, one);
-        else if (back)
-            on.read(
-                in, one.host,
-                {found->buffer, found->offset + static_cast<std::size_t>(static_cast<char*>(one.host) - found->start)},
-                one.bytes);
+        } else if (back) {
+            read_range(one, *found);
+        }
         release(on, in, *found);
     }
+    for (int each = 0; each < count; ++each) data[each].mapped = nullptr;
 }
 
 buffer_location location_of(device& on, void* address, std::size_t bytes, const char* name) {

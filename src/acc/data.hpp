@@ -30,6 +30,11 @@ class directive_target {
 /// default queue, acc_async_sync is the synchronous one.
 long queue_number(long given);
 
+/// A pointer without a clause.
+inline bool is_implicit(const causeway_acc_data& one) {
+    return one.kind == CAUSEWAY_ACC_IMPLICIT || one.kind == CAUSEWAY_ACC_IMPLICIT_READ;
+}
+
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
 /// `offset`: where the range begins in the buffer that is made for it.

@@ -98,7 +98,7 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
     };
     const auto in = [&](const mapping& found) { return at(found.buffer, found.offset, found.start); };
     const bool has_section = one.data && one.data->base == one.address;
-    const bool implicit = has_section && one.data->kind == CAUSEWAY_ACC_IMPLICIT;
+    const bool implicit = has_section && is_implicit(*one.data);
     const auto within = [&](const mapping& found) {
         made.begin = found.offset, made.end = found.offset + found.bytes;
         // Clauses may name less than the program uses of what is mapped; what it uses without one is in the range.

@@ -143,6 +143,14 @@ static void another_part(int* w, int here) {
     }
 }
 
+// Memory that nobody may write.
+static const int fixed[n] = {3, 1, 4, 1, 5, [n - 1] = 9};
+static void only_read(int* w, int here) {
+    const int *p = fixed, *behind = p + 1;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n - 1; i++) w[i] += p[i] * behind[i];
+}
+
 static void no_iterations(int* w, int here) {
     const int none = w[n] - w[n];
 #pragma acc parallel loop if (here)
@@ -184,6 +192,7 @@ int main(void) {
     COMPARE(from_one_on);
     COMPARE(list_from_one_on);
     COMPARE(another_part);
+    COMPARE(only_read);
     COMPARE(no_iterations);
     return faults != 0;
 }

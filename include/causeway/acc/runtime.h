@@ -33,8 +33,9 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_TO_DEVICE,
     CAUSEWAY_ACC_COPYOUT_ZERO,
     CAUSEWAY_ACC_CREATE_ZERO,
-    CAUSEWAY_ACC_IMPLICIT /* a pointer without a clause: as COPY, but maps nothing if that is on the device already.
-                             `host` is null if the compiler could not tell which elements the region uses. */
+    CAUSEWAY_ACC_IMPLICIT, /* a pointer without a clause: as COPY, but maps nothing if that is on the device already.
+                              `host` is null if the compiler could not tell which elements the region uses. */
+    CAUSEWAY_ACC_IMPLICIT_READ /* likewise, and the region writes nothing through it: as COPYIN */
 };
 
 /* One variable of a data clause. `bytes` is 0 for a pointer without a section, which stands for all that is mapped
