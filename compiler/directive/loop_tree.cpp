@@ -223,6 +223,7 @@ bool loop_tree::is_read_after_region(const VarDecl* variable) const {
         return true;
     });
     if (inside) return false;
+    if (variable->isExternallyVisible()) return true; // in other sources
     for (;;) {
         const auto parents = m_unit.context.getParents(*function);
         const auto* parent = parents.empty() ? nullptr : parents[0].get<Stmt>();
@@ -248,9 +249,12 @@ bool loop_tree::is_read_after_region(const VarDecl* variable) const {
     if (variable->hasLocalStorage() && !addressed && !jumps)
         return use_after(function, m_region, variable) == use::read;
     if (variable->isFileVarDecl())
-        for (const auto* each : m_unit.context.getTranslationUnitDecl()->decls())
+        for (const auto* each : m_unit.context.getTranslationUnitDecl()->decls()) {
             if (const auto* other = dyn_cast<FunctionDecl>(each); other && other->doesThisDeclarationHaveABody())
                 look(other->getBody());
+            if (const auto* other = dyn_cast<VarDecl>(each); other && other->getInit())
+                look(other->getInit()); // may keep its address
+        }
     return beside;
 }
 

@@ -402,6 +402,12 @@ int main(void) {
         self.run_program("./shared")
         self.run_program("./shared", ACC_DEVICE_TYPE="host")
 
+    def test_sources_share_loop_variables(self):
+        self.write("counts.c", "int k, r[8], seen(void);\nint main(void) {\n#pragma acc kernels\nfor (k = 0; k < 8; k++) r[k] = k;\nreturn seen() != 8; }\n")
+        self.write("sees.c", "extern int k;\nint seen(void) { return k; }\n")
+        self.run_program(COMPILER, "counts.c", "sees.c", "-o", "program")
+        self.run_program("./program")
+
     def test_reports_how_loops_are_spread(self):
         self.write("loops.c", LOOPS)
         said = self.run_program(COMPILER, "--report", "-c", "loops.c")

@@ -213,7 +213,17 @@ static void large(int n) {
     }
 }
 
+static int pointed, beside;
+static int* const at_pointed[2] = {&beside, &pointed};
+/// Read where the region's function does not name it.
+static void from_elsewhere(int n) {
+#pragma acc kernels copy(r)
+    for (pointed = 1; pointed < n; pointed += 4) r[pointed] = 2;
+    if (*at_pointed[1] != 13) printf("wrong: through a pointer of the file: %d\n", *at_pointed[1]), wrong++;
+}
+
 int main(void) {
+    from_elsewhere(N);
     inside(N);
     outside(N);
     after_region(N);
