@@ -30,7 +30,8 @@ struct place {
 
 class finder {
   public:
-    finder(const unit& unit, const Stmt* region) : m_unit(unit), m_accesses(accesses_in(region)) {
+    finder(const unit& unit, const Stmt* region, const std::function<bool(const VarDecl*)>& is_value)
+        : m_unit(unit), m_is_value(is_value), m_accesses(accesses_in(region)) {
         for (const auto& each : m_accesses)
             if (each.writes && (!each.memory || isa<CallExpr>(each.expression))) ++m_writes[each.root];
         visit(region, nullptr);
@@ -44,6 +45,7 @@ class finder {
 
   private:
     const unit& m_unit;
+    const std::function<bool(const VarDecl*)>& m_is_value;
     std::vector<access> m_accesses;
     std::deque<place> m_made;
     std::map<const Stmt*, const place*> m_places;
@@ -426,7 +428,8 @@ class finder {
             return fail();
         }
         const bool set = m_inside.contains(variable) || m_writes.contains(variable);
-        if (!set) return "(long)" + variable->getNameAsString();
+        // What is on the device may be newer than the host's.
+        if (!set) return m_is_value(variable) ? "(long)" + variable->getNameAsString() : fail();
         if (!variable->hasLocalStorage() || m_unit.context.getTypeSize(variable->getType()) < least_bits) return fail();
         return value_at(variable, here, greatest);
     }
@@ -568,8 +571,9 @@ class finder {
 
 } // namespace
 
-std::optional<extent> extent_of(const unit& unit, const Stmt* region, const VarDecl* pointer) {
-    return finder(unit, region).find(pointer);
+std::optional<extent> extent_of(const unit& unit, const Stmt* region, const VarDecl* pointer,
+                                const std::function<bool(const VarDecl*)>& is_value) {
+    return finder(unit, region, is_value).find(pointer);
 }
 
 } // namespace directive

@@ -13,6 +13,8 @@ struct extent {
 };
 /// Returns a value only if each use has one subscript that is a sum of products of loop variables and constants of the
 /// region.
-std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer);
+/// `is_value` says whether the region has the host's value of a variable that it does not set.
+std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer,
+                                const std::function<bool(const clang::VarDecl*)>& is_value);
 
 } // namespace directive

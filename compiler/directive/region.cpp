@@ -207,8 +207,11 @@ class analyser {
         if (m_of.directive->is_combined())
             if (const auto* node = m_tree.find(m_of.body)) m_used.erase(node->loops.front().variable);
         note_writes();
-        for (const auto* variable : m_order)
-            if (m_used.contains(variable)) add_implicit(variable);
+        // Pointers last: how far they are used may depend on the others.
+        for (const bool pointers : {false, true})
+            for (const auto* variable : m_order)
+                if (m_used.contains(variable) && variable->getType()->isPointerType() == pointers)
+                    add_implicit(variable);
         // In a data clause of the construct, and reduced by a loop: each thread has one meanwhile.
         for (auto& each : m_region.captures)
             if (each.how == role::shared && is_scalar(each.variable->getType()))
@@ -465,8 +468,12 @@ class analyser {
             made.how = role::buffer;
             if (m_default == "none" && !clause) not_given(variable);
             if (m_default.empty() && !clause) {
+                const auto is_value = [this](const VarDecl* used) {
+                    const auto* found = captured(used);
+                    return found && found->how == role::value;
+                };
                 const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
-                if (const auto used = extent_of(m_unit, m_of.body, variable)) {
+                if (const auto used = extent_of(m_unit, m_of.body, variable, is_value)) {
                     const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " +
                                        used->first + " + 1) * sizeof(*" + name + "))";
                     made.record = own_record(m_region.data.size());

@@ -44,6 +44,8 @@ DIRECTIVES = [
      "parallel loop: 'p' is not present on device 0, and which of its elements the region uses is not seen before it runs"),
     ("int (*p)[8] = (int(*)[8])a;\n#pragma acc parallel loop\nfor (int i = 0; i < 8; i++) { int *q = p[0]; q[i + 8] = 1; }",
      "parallel loop: 'p' is not present on device 0, and which of its elements the region uses is not seen before it runs"),
+    ("int *p = a, m = 1;\n#pragma acc enter data copyin(m)\n#pragma acc serial present(m)\nm = 40;\n#pragma acc parallel loop present(m)\nfor (int i = 0; i < m; i++) p[i] = 1;",
+     "parallel loop: 'p' is not present on device 0, and which of its elements the region uses is not seen before it runs"),
     ("int *r[2] = {a, b}, **p = r;\n#pragma acc parallel\np[0][0] = 1;",
      r"parallel: 'p' is not present on device 0: a data clause must name its rows, as p\[0:n\]\[0:m\]"),
     ("int *r[2] = {a, b}, **p = r;\n#pragma acc enter data copyin(p[0:2])\n#pragma acc parallel present(p)\np[0][0] = 1;",
