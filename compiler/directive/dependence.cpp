@@ -172,29 +172,22 @@ class tester {
         for (const auto& each : m_loop.loops) m_variables.insert(each.variable);
         collect_inner(m_loop.body);
         collect_pointers(region_of(m_unit, m_loop));
-        if (leaving(m_unit, m_loop.body)) return "an iteration may leave it";
-        if (auto reason = calls(); !reason.empty()) return reason;
         auto accesses = accesses_in(m_loop.body);
         // What is done through an address counts where it is done.
         std::erase_if(accesses, [&](const auto& each) { return each.memory && m_addressed.contains(each.expression); });
-        for (const auto& each : accesses) {
-            if (!each.root || !each.writes) continue;
-            m_written.insert(each.root);
-        }
-        if (auto reason = scalars(accesses); !reason.empty()) return reason;
         std::set<const VarDecl*> written; // as memory
         for (const auto& each : accesses) {
             if (!each.memory || !each.writes || is_own(each)) continue;
             if (const auto* base = base_of(each); base && !is_inside(base)) written.insert(base);
         }
-        // In C such an end is looked at anew each time; a kernel counts before it begins.
-        for (const auto& counted : m_loop.loops)
-            for (const auto* bound : {counted.last, counted.step})
-                for (const auto& each : accesses_in(bound)) {
-                    if (!each.memory || !written.contains(base_of(each))) continue;
-                    m_unit.error(bound->getExprLoc(), "not supported: a loop that changes its own end");
-                    return "it changes its own end";
-                }
+        if (changes_end(accesses, written)) return "it changes its own end";
+        if (leaving(m_unit, m_loop.body)) return "an iteration may leave it";
+        if (auto reason = calls(); !reason.empty()) return reason;
+        for (const auto& each : accesses) {
+            if (!each.root || !each.writes) continue;
+            m_written.insert(each.root);
+        }
+        if (auto reason = scalars(accesses); !reason.empty()) return reason;
         for (const auto& each : accesses) {
             if (!each.memory || !each.writes || is_own(each)) continue;
             const auto* base = base_of(each);
@@ -225,6 +218,23 @@ class tester {
     std::map<const VarDecl*, std::vector<counted_loop>> m_inner; // loops inside, by variable
     std::map<const VarDecl*, const Expr*> m_inside;              // with their first values
     std::set<const Expr*> m_addressed;
+
+    /// In C such an end is looked at anew each time; a kernel counts before it begins.
+    bool changes_end(const std::vector<access>& accesses, const std::set<const VarDecl*>& written) const {
+        const auto sets = [&](const VarDecl* variable) {
+            return std::any_of(accesses.begin(), accesses.end(), [&](const auto& each) {
+                return each.root == variable && each.writes && (!each.memory || isa<CallExpr>(each.expression));
+            });
+        };
+        for (const auto& counted : m_loop.loops)
+            for (const auto* bound : {counted.last, counted.step})
+                for (const auto& each : accesses_in(bound)) {
+                    if (each.memory ? !written.contains(base_of(each)) : !sets(each.root)) continue;
+                    m_unit.error(bound->getExprLoc(), "not supported: a loop that changes its own end");
+                    return true;
+                }
+        return false;
+    }
 
     bool is_inside(const VarDecl* variable) const { return m_inside.contains(variable); }
 

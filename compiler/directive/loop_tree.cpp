@@ -181,8 +181,9 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
         }
         std::string why;
         const bool leaves_value = m_leaving_values.contains(each);
-        if (const auto* loop = dyn_cast<ForStmt>(each);
-            loop && m_kernels && count(loop, why) && !(leaves_value && leaving(m_unit, loop->getBody()))) {
+        const auto* loop = m_kernels ? dyn_cast<ForStmt>(each) : nullptr;
+        if (const auto counted = loop ? count(loop, why) : std::nullopt;
+            counted && !changes_end(*counted) && !(leaves_value && leaving(m_unit, loop->getBody()))) {
             auto* node = add({}, loop, parent);
             node->leaves_value = leaves_value;
             build(node->body, node);
@@ -193,6 +194,24 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
         for (const auto* child : each->children()) build(child, parent);
         --m_plain_loops;
         return false;
+    });
+}
+
+bool loop_tree::changes_end(const counted_loop& counted) const {
+    std::set<const VarDecl*> used;
+    bool unknown = false;
+    for (const auto* bound : {counted.last, counted.step})
+        for (const auto& each : accesses_in(bound)) {
+            unknown |= !each.root;
+            if (each.root) used.merge(m_pointees.reached(each.root));
+        }
+    const auto changes = accesses_in(counted.loop->getBody());
+    return std::any_of(changes.begin(), changes.end(), [&](const access& each) {
+        if (!each.writes || used.contains(each.root)) return each.writes;
+        if (!each.memory) return false;
+        if (!each.root || unknown) return !used.empty() || unknown;
+        const auto reached = m_pointees.reached(each.root);
+        return std::any_of(reached.begin(), reached.end(), [&](const auto* one) { return used.contains(one); });
     });
 }
 

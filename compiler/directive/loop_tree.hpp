@@ -102,6 +102,8 @@ class loop_tree {
     /// A loop variable of a loop inside whose last value is read after this loop; nullptr if there is none.
     const clang::VarDecl* value_left_inside(const loop_node& node) const;
     void build(const clang::Stmt* statement, loop_node* parent);
+    /// True if the body may change the loop's end or step, which C looks at anew each time.
+    bool changes_end(const counted_loop& counted) const;
     loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);
     void read_clauses(loop_node& node);
     void assign(loop_node& node);

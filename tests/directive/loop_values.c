@@ -152,6 +152,53 @@ static void outside(int n) {
         });
 }
 
+/// C looks at the end and the step anew each time.
+static void moving_ends(int n) {
+    int k, end, step;
+    COMPARE("a worklist", , {
+        end = 1;
+        for (k = 0; k < end; k++) {
+            r[a[k]]++;
+            if (end < n) a[end++] = (a[k] + k) % n;
+        }
+        r[0] = end;
+    });
+    COMPARE("an earlier end", , {
+        end = n;
+        for (k = 0; k < end; k++) {
+            if (a[k] == 8) end = k + 1;
+            r[k] = a[k];
+        }
+        r[n - 1] = k;
+    });
+    COMPARE("another step", , {
+        step = 1;
+        for (k = 0; k < n; k += step) {
+            r[k] = k;
+            if (a[k] > 7) step = 3;
+        }
+        r[1] = k + 100 * step;
+    });
+    COMPARE("an end in memory", , {
+        int last = 3;
+        a[0] = 1;
+        for (int i = 0; i < a[0]; i++) {
+            r[i] += last;
+            last = i + last / 2;
+            if (a[0] < n) a[0]++;
+        }
+    });
+    COMPARE("an end through a pointer", , {
+        int* const at = &a[2];
+        *at = 1;
+        for (int i = 0; i < a[2]; i++) {
+            if (i == 7) break;
+            r[i] = 5;
+            ++*at;
+        }
+    });
+}
+
 /// What the host reads after the region.
 static void after_region(int n) {
     int j = 77, k = 78, l = 79, m = 80, steps = 0;
@@ -226,6 +273,7 @@ int main(void) {
     from_elsewhere(N);
     inside(N);
     outside(N);
+    moving_ends(N);
     after_region(N);
     large(MANY);
     printf("%d wrong\n", wrong);
