@@ -424,28 +424,49 @@ class finder {
         if (!is_followed(variable) || m_leaked.contains(variable)) {
             // A loop's variable, in the loop.
             for (const auto* each = here; each; each = each->around)
-                if (each->loop && each->loop->variable == variable) return value_at(variable, here, greatest);
+                if (each->loop && each->loop->variable == variable) return value_at(variable, here, here, greatest);
             return fail();
         }
         const bool set = m_inside.contains(variable) || m_writes.contains(variable);
         // What is on the device may be newer than the host's.
         if (!set) return m_is_value(variable) ? "(long)" + variable->getNameAsString() : fail();
         if (!variable->hasLocalStorage() || m_unit.context.getTypeSize(variable->getType()) < least_bits) return fail();
-        return value_at(variable, here, greatest);
+        return value_at(variable, here, here, greatest);
     }
 
-    /// Of a variable that a loop around `here` counts, or that statements before it set.
-    std::string value_at(const VarDecl* variable, const place* here, bool greatest) {
+    static std::set<const VarDecl*> variables_in(const Expr* expression) {
+        std::set<const VarDecl*> all;
+        for (const auto& each : accesses_in(expression)) all.insert(each.root);
+        return all;
+    }
+    static bool sets_any(const place& at, const std::set<const VarDecl*>& of) {
+        return of.contains(at.set) || (at.loop && of.contains(at.loop->variable));
+    }
+    /// Between `from`, which is around, and `use` the variables of the expression keep their values.
+    static bool keeps(const Expr* expression, const place* use, const place* from) {
+        const auto all = variables_in(expression);
+        for (const auto* at = use; at; at = at->around) {
+            if (at->set && sets_any(*at, all)) return false;
+            if (at == from) return true;
+            if (sets_any(*at, all)) return false;
+        }
+        return false;
+    }
+
+    /// Of a variable that a loop around `here` counts, or that statements before it set. What holds at `use`, inside of
+    /// `here`, holds for what the value was made of, too.
+    std::string value_at(const VarDecl* variable, const place* here, const place* use, bool greatest) {
         if (!here) return fail();
         if (here->loop && here->loop->variable == variable) return of_loop(*here->loop, here->around, greatest);
         if (here->set == variable) {
+            if (!here->only_then)
+                return bound(here->value, keeps(here->value, use, here) ? use : here->around, greatest);
             const auto value = bound(here->value, here->around, greatest);
-            if (!here->only_then) return value;
             const auto kept = limited(variable, here->around, here->condition, false, greatest,
-                                      value_at(variable, here->around, greatest));
+                                      value_at(variable, here->around, here->around, greatest));
             return greatest ? most(value, kept) : least(value, kept);
         }
-        auto text = value_at(variable, here->around, greatest);
+        auto text = value_at(variable, here->around, use, greatest);
         if (!here->condition || here->set) return text;
         return limited(variable, here->around, here->condition, here->holds, greatest, text);
     }

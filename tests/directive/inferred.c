@@ -185,6 +185,17 @@ static void other_names(int* a, int* b, int here) {
     }
 }
 
+/// Conditions on what a variable was made of.
+static void values_of_others(int* a, int* b, int here) {
+    int m = 6;
+#pragma acc parallel loop collapse(2) if (here)
+    for (int i = 0; i < n / m; i++)
+        for (int j = 0; j < m; j++) {
+            const int at = i * m + j;
+            if (i > 0 && i < n / m - 1 && j > 0) b[at] = a[at - m] + a[at + m] - a[at - 1];
+        }
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -217,5 +228,6 @@ int main(void) {
     COMPARE(signs);
     COMPARE(structures);
     COMPARE(other_names);
+    COMPARE(values_of_others);
     return faults != 0;
 }
