@@ -296,7 +296,10 @@ class finder {
     std::string bound(const Expr* expression, const place* here, bool greatest) {
         if (m_failed || m_depth >= most_depth) return fail();
         ++m_depth;
-        auto text = bound_of(expression->IgnoreParenImpCasts(), here, greatest);
+        const auto* plain = expression->IgnoreParenImpCasts();
+        auto text = bound_of(plain, here, greatest);
+        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp() && !m_failed)
+            text = limited_as_written(sum, here, greatest, text);
         --m_depth;
         return text;
     }
@@ -462,27 +465,51 @@ class finder {
             if (!here->only_then)
                 return bound(here->value, keeps(here->value, use, here) ? use : here->around, greatest);
             const auto value = bound(here->value, here->around, greatest);
-            const auto kept = limited(variable, here->around, here->condition, false, greatest,
+            const auto kept = limited({variable}, here->around, here->condition, false, greatest,
                                       value_at(variable, here->around, here->around, greatest));
             return greatest ? most(value, kept) : least(value, kept);
         }
         auto text = value_at(variable, here->around, use, greatest);
         if (!here->condition || here->set) return text;
-        return limited(variable, here->around, here->condition, here->holds, greatest, text);
+        return limited({variable}, here->around, here->condition, here->holds, greatest, text);
     }
 
-    /// `text`, a bound of the variable, or a better one that the condition gives.
-    std::string limited(const VarDecl* variable, const place* here, const Expr* condition, bool holds, bool greatest,
+    /// What a condition may limit: a variable, or an expression as the program writes it.
+    struct subject {
+        const VarDecl* variable = nullptr;
+        const Expr* expression = nullptr;
+    };
+    bool is(const Expr* expression, const subject& of) const {
+        return of.variable ? named(expression) == of.variable : same(expression, of.expression);
+    }
+    bool same(const Expr* one, const Expr* other) const {
+        llvm::FoldingSetNodeID first, second;
+        one->IgnoreParenImpCasts()->Profile(first, m_unit.context, true);
+        other->IgnoreParenImpCasts()->Profile(second, m_unit.context, true);
+        return first == second;
+    }
+
+    /// `text`, a bound of the expression, or a better one: conditions around it compare the same expression.
+    std::string limited_as_written(const Expr* expression, const place* here, bool greatest, std::string text) {
+        const auto used = variables_in(expression);
+        for (const auto* at = here; at && !sets_any(*at, used); at = at->around)
+            if (at->condition && !at->set)
+                text = limited({.expression = expression}, at->around, at->condition, at->holds, greatest, text);
+        return text;
+    }
+
+    /// `text`, a bound of what is meant, or a better one that the condition gives.
+    std::string limited(const subject& of, const place* here, const Expr* condition, bool holds, bool greatest,
                         std::string text) {
         condition = condition->IgnoreParenImpCasts();
         if (const auto* unary = dyn_cast<UnaryOperator>(condition); unary && unary->getOpcode() == UO_LNot)
-            return limited(variable, here, unary->getSubExpr(), !holds, greatest, text);
-        if (named(condition) == variable) return holds ? without(text, "0l", greatest) : "0l";
+            return limited(of, here, unary->getSubExpr(), !holds, greatest, text);
+        if (is(condition, of)) return holds ? without(text, "0l", greatest) : "0l";
         const auto* binary = dyn_cast<BinaryOperator>(condition);
         if (!binary) return text;
         if (binary->getOpcode() == (holds ? BO_LAnd : BO_LOr)) {
             for (const auto* part : {binary->getLHS(), binary->getRHS()})
-                text = limited(variable, here, part, holds, greatest, text);
+                text = limited(of, here, part, holds, greatest, text);
             return text;
         }
         auto opcode = binary->getOpcode();
@@ -491,22 +518,22 @@ class finder {
         if (opcode == BO_Cmp) return text;
         const auto *left = binary->getLHS(), *right = binary->getRHS();
         if (!left->getType()->isIntegerType()) return text;
-        text = solved(variable, here, left, opcode, right, greatest, text);
-        return solved(variable, here, right, BinaryOperator::reverseComparisonOp(opcode), left, greatest, text);
+        text = solved(of, here, left, opcode, right, greatest, text);
+        return solved(of, here, right, BinaryOperator::reverseComparisonOp(opcode), left, greatest, text);
     }
 
-    /// As limited(), by `left opcode right` where `left` is the variable, or the variable and a term.
-    std::string solved(const VarDecl* variable, const place* here, const Expr* left, BinaryOperatorKind opcode,
+    /// As limited(), by `left opcode right` where `left` is what is meant, or that and a term.
+    std::string solved(const subject& of, const place* here, const Expr* left, BinaryOperatorKind opcode,
                        const Expr* right, bool greatest, const std::string& text) {
         const Expr* term = nullptr;
         bool plus = true;
-        if (named(left) != variable) {
+        if (!is(left, of)) {
             const auto* sum = dyn_cast<BinaryOperator>(left->IgnoreParenImpCasts());
             if (!sum || (sum->getOpcode() != BO_Add && sum->getOpcode() != BO_Sub)) return text;
             plus = sum->getOpcode() == BO_Add;
-            if (named(sum->getLHS()) == variable)
+            if (is(sum->getLHS(), of))
                 term = sum->getRHS();
-            else if (plus && named(sum->getRHS()) == variable)
+            else if (plus && is(sum->getRHS(), of))
                 term = sum->getLHS();
             else
                 return text;

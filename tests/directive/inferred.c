@@ -196,6 +196,17 @@ static void values_of_others(int* a, int* b, int here) {
         }
 }
 
+/// Conditions on the subscript as it is written.
+static void written_guards(int* a, int* b, int here) {
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++)
+        for (int k = -1; k <= 1; k++) {
+            if (i + k >= 0 && i + k < all) b[i] += a[i + k];
+            b[i] -= i - k * 2 < 0 ? 0 : i - k * 2 >= all ? 1 : a[i - k * 2];
+        }
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -229,5 +240,6 @@ int main(void) {
     COMPARE(structures);
     COMPARE(other_names);
     COMPARE(values_of_others);
+    COMPARE(written_guards);
     return faults != 0;
 }
