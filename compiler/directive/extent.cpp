@@ -540,9 +540,18 @@ class finder {
         }
         const bool below = opcode == BO_LT || opcode == BO_LE || opcode == BO_EQ;
         const bool above = opcode == BO_GT || opcode == BO_GE || opcode == BO_EQ;
-        if (opcode != BO_NE && !(greatest ? below : above)) return text;
+        const bool is_unsigned = !left->getType()->isSignedIntegerType();
+        const bool under = is_unsigned && !term && (opcode == BO_LT || opcode == BO_LE);
+        if (opcode != BO_NE && !(greatest ? below : above) && !under) return text;
         const auto failed = m_failed;
         m_failed = false;
+        if (under && !greatest) { // no number below 0 is below a limit that is none
+            const auto low = bound(right, here, false), high = bound(right, here, true);
+            const bool known = !m_failed;
+            m_failed = failed;
+            const auto far = width_of(left) < 64 ? low + " < 0 || " + high + " > 2147483647l" : low + " < 0";
+            return known ? "(" + far + " ? " + text + " : " + most(text, "0l") + ")" : text;
+        }
         const auto limit_of = [&](bool most) {
             const auto all = bound(right, here, most);
             return term ? "(" + all + (plus ? " - " : " + ") + bound(term, here, plus ? !most : most) + ")" : all;
@@ -553,9 +562,9 @@ class finder {
         if (opcode == BO_GT) limit = "(" + limit + " + 1)";
         // Unsigned numbers below 0 are large ones.
         std::string wraps;
-        if (!left->getType()->isSignedIntegerType())
+        if (is_unsigned)
             for (const auto* side : {left, right})
-                if (!never_negative(side, here))
+                if (!(under && side == left) && !never_negative(side, here))
                     wraps += (wraps.empty() ? "" : " || ") + bound(side, here, false) + " < 0";
         const bool known = !m_failed;
         m_failed = failed;

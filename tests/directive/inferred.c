@@ -207,6 +207,21 @@ static void written_guards(int* a, int* b, int here) {
         }
 }
 
+/// An unsigned comparison with one limit has two.
+static void unsigned_guards_alone(int* a, int* b, int here) {
+    unsigned all = n, m = 6;
+    size_t many = n;
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < all; i++) {
+        const unsigned before = i - 1;
+        if (before < all) b[i] += a[before];
+        if (i - m < all - m) b[i] += a[i - m] * 3;
+    }
+#pragma acc parallel loop if (here)
+    for (int i = -4; i < n + 4; i++)
+        if ((size_t)i < many && i < many) b[i] -= a[i];
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -241,5 +256,6 @@ int main(void) {
     COMPARE(other_names);
     COMPARE(values_of_others);
     COMPARE(written_guards);
+    COMPARE(unsigned_guards_alone);
     return faults != 0;
 }
