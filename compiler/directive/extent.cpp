@@ -352,6 +352,9 @@ class finder {
             return "(" + bound(left, here, greatest_left) + " * " + bound(right, here, greatest_right) + ")";
         };
         if (never_negative(left, here) && never_negative(right, here)) return of(greatest, greatest);
+        if (same(left, right))
+            return "causeway_acc_square(" + bound(left, here, false) + ", " + bound(left, here, true) +
+                   (greatest ? ", 1)" : ", 0)");
         // The signs show when the program runs.
         for (const Expr* factor : {left, right})
             if (const auto only = bound(factor, here, false); only == bound(factor, here, true))

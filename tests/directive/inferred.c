@@ -222,6 +222,11 @@ static void unsigned_guards_alone(int* a, int* b, int here) {
         if ((size_t)i < many && i < many) b[i] -= a[i];
 }
 
+static void squares(int* a, int* b, int here) {
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < 15; i++) b[i] += a[(i - 7) * (i - 7)] - a[(i + 3) * (i + 3) % n];
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -257,5 +262,6 @@ int main(void) {
     COMPARE(values_of_others);
     COMPARE(written_guards);
     COMPARE(unsigned_guards_alone);
+    COMPARE(squares);
     return faults != 0;
 }

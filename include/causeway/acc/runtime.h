@@ -163,6 +163,12 @@ static inline __attribute__((unused)) long causeway_acc_reached(long first, long
     const long each = step < 0 ? -step : step, far = down ? first - end : end - first;
     return each == 0 || far < 0 ? end : down ? first - far / each * each : first + far / each * each;
 }
+static inline __attribute__((unused)) long causeway_acc_square(long least, long greatest, int wants_most) {
+    const long one = least * least, other = greatest * greatest;
+    if (least > greatest) return wants_most ? -1 : 0;
+    if (wants_most) return causeway_acc_most(one, other);
+    return least > 0 ? one : greatest < 0 ? other : 0;
+}
 /* least..greatest, or all that the type has if it does not hold them: lowest..highest. */
 static inline __attribute__((unused)) long causeway_acc_wrapped(long lowest, long least, long greatest, long highest,
                                                                 int wants_most) {
