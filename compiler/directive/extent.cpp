@@ -136,7 +136,7 @@ class finder {
     /// Nothing if the region uses no element. On failure sets m_failed.
     std::optional<extent> range_of(const VarDecl* pointer) {
         if (m_depth >= most_depth) m_failed = true;
-        std::set<std::string> firsts, lasts;
+        std::set<std::pair<std::string, std::string>> ranges;
         std::set<const Expr*> known;
         int values = 0, addresses = 0; // of which pointers are made whose range is known
         for (const auto& each : m_derived) {
@@ -149,8 +149,7 @@ class finder {
             if (!found) continue;
             const auto least = each.offset ? bound(each.offset, each.at, false) : "0l";
             const auto most = each.offset ? bound(each.offset, each.at, true) : "0l";
-            firsts.insert("(" + least + " + " + found->first + ")");
-            lasts.insert("(" + most + " + " + found->last + ")");
+            ranges.insert({"(" + least + " + " + found->first + ")", "(" + most + " + " + found->last + ")"});
         }
         for (const auto& each : m_accesses) {
             if (m_failed || each.root != pointer || known.contains(each.expression->IgnoreParens())) continue;
@@ -163,13 +162,19 @@ class finder {
             if (!subscript || at == m_places.end()) {
                 m_failed = true;
             } else {
-                firsts.insert(*subscript ? bound(*subscript, at->second, false) : "0l");
-                lasts.insert(*subscript ? bound(*subscript, at->second, true) : "0l");
+                ranges.insert({*subscript ? bound(*subscript, at->second, false) : "0l",
+                               *subscript ? bound(*subscript, at->second, true) : "0l"});
             }
         }
         if (const auto leaks = m_leaked.find(pointer); leaks != m_leaked.end() && leaks->second != addresses)
             m_failed = true;
-        if (m_failed || firsts.empty()) return std::nullopt;
+        if (m_failed || ranges.empty()) return std::nullopt;
+        if (ranges.size() == 1) return extent{ranges.begin()->first, ranges.begin()->second};
+        std::set<std::string> firsts, lasts;
+        for (const auto& [first, last] : ranges) {
+            firsts.insert("causeway_acc_first_of(" + first + ", " + last + ")");
+            lasts.insert("causeway_acc_last_of(" + first + ", " + last + ")");
+        }
         return extent{of_all(firsts, false), of_all(lasts, true)};
     }
 

@@ -474,11 +474,12 @@ class analyser {
                 };
                 const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
                 if (const auto used = extent_of(m_unit, m_of.body, variable, is_value)) {
-                    const auto bytes = "(" + used->last + " < " + used->first + " ? 0 : (" + used->last + " - " +
-                                       used->first + " + 1) * sizeof(*" + name + "))";
+                    const auto empty = used->last + " < " + used->first + " ? 0 : ";
+                    const auto bytes = "(" + empty + "(" + used->last + " - " + used->first + " + 1) * sizeof(*" +
+                                       name + "))";
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back(
-                        {kind, "(void *)(" + name + " + " + used->first + ")", "(void *)" + name, bytes, name});
+                    m_region.data.push_back({kind, "(void *)(" + name + " + (" + empty + used->first + "))",
+                                             "(void *)" + name, bytes, name});
                 } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
                     made.record = own_record(m_region.data.size());
                     m_region.data.push_back({kind, "(void *)" + name, "(void *)" + name, declared, name, true});

@@ -227,6 +227,17 @@ static void squares(int* a, int* b, int here) {
     for (int i = 0; i < 15; i++) b[i] += a[(i - 7) * (i - 7)] - a[(i + 3) * (i + 3) % n];
 }
 
+/// A loop without iterations beside others.
+static void nothing_far_away(int* a, int* b, int here) {
+    int all = n, none = a[0] - a[0];
+    long far = 1l << 34;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        b[i] += a[i];
+        for (int j = 0; j < none; j++) b[j + far] = a[j - far];
+    }
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -263,5 +274,6 @@ int main(void) {
     COMPARE(written_guards);
     COMPARE(unsigned_guards_alone);
     COMPARE(squares);
+    COMPARE(nothing_far_away);
     return faults != 0;
 }

@@ -155,6 +155,13 @@ static inline __attribute__((unused)) long causeway_acc_least(long one, long oth
     return one < other ? one : other;
 }
 static inline __attribute__((unused)) long causeway_acc_most(long one, long other) { return one > other ? one : other; }
+/* Ends of one of several ranges: an empty one counts for nothing. */
+static inline __attribute__((unused)) long causeway_acc_first_of(long first, long last) {
+    return last < first ? 1l << 60 : first;
+}
+static inline __attribute__((unused)) long causeway_acc_last_of(long first, long last) {
+    return last < first ? -(1l << 60) : last;
+}
 static inline __attribute__((unused)) long causeway_acc_without(long bound, long value, long step) {
     return bound == value ? bound + step : bound;
 }
