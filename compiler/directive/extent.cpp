@@ -10,6 +10,7 @@
 #include <deque>
 #include <map>
 #include <set>
+#include <utility>
 
 namespace directive {
 
@@ -303,10 +304,95 @@ class finder {
         ++m_depth;
         const auto* plain = expression->IgnoreParenImpCasts();
         auto text = bound_of(plain, here, greatest);
-        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp() && !m_failed)
-            text = limited_as_written(sum, here, greatest, text);
+        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp()) {
+            text = with_tied_loops(sum, here, greatest, text);
+            if (!m_failed) text = limited_as_written(sum, here, greatest, text);
+        }
         --m_depth;
         return text;
+    }
+
+    /// Variables with constant factors, and other terms.
+    struct linear_sum {
+        std::map<const VarDecl*, long> variables{};
+        std::vector<std::pair<const Expr*, long>> others{};
+        long constant = 0;
+    };
+    void add_terms(const Expr* expression, long factor, linear_sum& into) const {
+        constexpr unsigned most_bits = 20;
+        const auto constant = [&](const Expr* of) -> std::optional<long> {
+            Expr::EvalResult value;
+            if (!of->EvaluateAsInt(value, m_unit.context)) return std::nullopt;
+            const auto& number = value.Val.getInt();
+            if (number.getActiveBits() > most_bits && number.getSignificantBits() > most_bits) return std::nullopt;
+            return number.getExtValue();
+        };
+        expression = expression->IgnoreParenImpCasts();
+        const auto* unary = dyn_cast<UnaryOperator>(expression);
+        const auto* binary = dyn_cast<BinaryOperator>(expression);
+        if (const auto number = constant(expression)) {
+            into.constant += factor * *number;
+        } else if (const auto* variable = named(expression)) {
+            into.variables[variable] += factor;
+        } else if (unary && unary->getOpcode() == UO_Minus) {
+            add_terms(unary->getSubExpr(), -factor, into);
+        } else if (binary && binary->isAdditiveOp()) {
+            add_terms(binary->getLHS(), factor, into);
+            add_terms(binary->getRHS(), binary->getOpcode() == BO_Add ? factor : -factor, into);
+        } else {
+            const bool product = binary && binary->getOpcode() == BO_Mul;
+            const auto left = product ? constant(binary->getLHS()) : std::nullopt;
+            const auto right = product ? constant(binary->getRHS()) : std::nullopt;
+            if (left || right)
+                add_terms(left ? binary->getRHS() : binary->getLHS(), factor * (left ? *left : *right), into);
+            else
+                into.others.emplace_back(expression, factor);
+        }
+    }
+
+    /// `text`, a bound of the sum, or a better one: where a loop of one of its variables begins or ends at another, as
+    /// in b[i - k] with k <= i, that bound stands for the variable.
+    std::string with_tied_loops(const Expr* expression, const place* here, bool greatest, const std::string& text) {
+        linear_sum all;
+        add_terms(expression, 1, all);
+        bool tied = false;
+        for (const auto* at = here; at; at = at->around) {
+            const auto found = at->loop ? all.variables.find(at->loop->variable) : all.variables.end();
+            if (at->set && all.variables.contains(at->set)) break;
+            if (found == all.variables.end() || found->second == 0) continue;
+            const auto& loop = *at->loop;
+            const auto factor = found->second;
+            const bool down = counts_down(loop);
+            const bool from_first = ((factor > 0) == greatest) == down;
+            const auto* end = from_first ? loop.first : loop.last;
+            linear_sum of_end;
+            add_terms(end, factor, of_end);
+            const bool shares = std::ranges::any_of(of_end.variables, [&](const auto& each) {
+                return each.first != loop.variable && all.variables.contains(each.first);
+            });
+            if (!shares || (loop.comparison == BO_NE && loop.step) || !keeps(end, here, at)) continue;
+            tied = true;
+            all.variables.erase(found);
+            for (const auto& [variable, times] : of_end.variables) all.variables[variable] += times;
+            all.others.insert(all.others.end(), of_end.others.begin(), of_end.others.end());
+            all.constant += of_end.constant;
+            if (!from_first && loop.comparison != BO_LE && loop.comparison != BO_GE)
+                all.constant += down ? factor : -factor;
+        }
+        if (!tied) return text;
+        const bool failed = std::exchange(m_failed, false);
+        std::string sum = "(" + std::to_string(all.constant) + "l";
+        for (const auto& [variable, factor] : all.variables)
+            if (factor != 0)
+                sum += " + " + std::to_string(factor) + "l * " +
+                       bound_of_variable(variable, here, (factor > 0) == greatest);
+        for (const auto& [other, factor] : all.others)
+            sum += " + " + std::to_string(factor) + "l * " + bound(other, here, (factor > 0) == greatest);
+        sum += ")";
+        const bool known = !std::exchange(m_failed, false);
+        m_failed = failed && !known;
+        if (failed || !known) return known ? sum : text;
+        return greatest ? least(text, sum) : most(text, sum);
     }
 
     std::string bound_of(const Expr* expression, const place* here, bool greatest) {

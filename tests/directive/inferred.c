@@ -238,6 +238,22 @@ static void nothing_far_away(int* a, int* b, int here) {
     }
 }
 
+/// Loops that begin or end at variables of loops around them.
+static void tied_loops(int* a, int* b, int here) {
+    int all = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < all; i++) {
+        int sum = 0;
+        for (int k = 0; k <= i; k++) sum += a[k] * a[i - k];
+        for (int j = 0; j < all - i; j++) sum -= a[i + j];
+        for (int j = i; j < all; j += 2) sum ^= a[(j - i) * 1];
+        b[i] = sum;
+    }
+#pragma acc parallel loop if (here)
+    for (int i = all - 1; i >= 6; i -= 6)
+        for (int j = i; j > i - 6; j--) b[j] += a[2 * i - 2 * j] - a[all - 1 - (i - j) / 2];
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -275,5 +291,6 @@ int main(void) {
     COMPARE(unsigned_guards_alone);
     COMPARE(squares);
     COMPARE(nothing_far_away);
+    COMPARE(tied_loops);
     return faults != 0;
 }
