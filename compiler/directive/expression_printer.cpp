@@ -339,6 +339,14 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
         base = each->getBase();
     }
     base = base->IgnoreParenImpCasts();
+    if (const auto* first = dyn_cast<UnaryOperator>(base);
+        first && first->getOpcode() == UO_Deref && first->getType()->isArrayType() &&
+        isa<DeclRefExpr>(first->getSubExpr()->IgnoreParenImpCasts())) { // (*p)[i] is p[0][i]
+        constexpr unsigned bits = 32;
+        indices.insert(indices.begin(), IntegerLiteral::Create(m_unit.context, llvm::APInt(bits, 0),
+                                                               m_unit.context.IntTy, first->getExprLoc()));
+        base = first->getSubExpr()->IgnoreParenImpCasts();
+    }
     if (base->getType()->isPointerType()) check_alignment(expression, expression->getType());
     const auto* named = dyn_cast<DeclRefExpr>(base);
     const auto* variable = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;

@@ -167,6 +167,8 @@ static void structures(int* a, int* b, int here) {
 #pragma acc parallel loop if (here)
     for (int i = 0; i < n / 5; i++)
         for (int j = 0; j < 5; j++) rows[i][j] += *b + i;
+#pragma acc parallel loop if (here)
+    for (int j = 0; j < 5; j++) (*rows)[j] += j;
 }
 
 static void other_names(int* a, int* b, int here) {
