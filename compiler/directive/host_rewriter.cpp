@@ -358,13 +358,19 @@ void host_rewriter::alone(const found_directive& of) {
     const auto id = directive.id;
     const auto number = std::to_string(id);
     std::vector<data_record> records;
+    std::string lengths; // evaluated once
     const auto add = [&](const item& entry, const char* kind) {
         auto made = record_of(m_unit, of, entry, kind);
         // A pointer with 0 bytes stands for what is mapped there. A section without elements stands for nothing.
         const bool may_be_empty = std::ranges::any_of(entry.sections, [](const section& part) {
             return part.length && part.length.text.find_first_not_of("0123456789") != std::string::npos;
         });
-        if (may_be_empty) made.host = "(" + made.bytes + " != 0 ? " + made.host + " : (void *)0)";
+        if (may_be_empty) {
+            const auto name = "__acc_bytes" + number + "_" + std::to_string(records.size());
+            lengths += "const unsigned long " + name + " = " + made.bytes + ";\n";
+            made.bytes = name;
+            made.host = "(" + name + " != 0 ? " + made.host + " : (void *)0)";
+        }
         records.push_back(made);
     };
     const auto take = [&](const char* name, const char* kind) {
@@ -413,8 +419,8 @@ void host_rewriter::alone(const found_directive& of) {
                                       "causeway_acc_set_directive(&__acc_clauses" + number + ", " +
                                       std::to_string(what) + ");\n}\n");
     }
-    replace(directive, "{\n" + clauses(of) + data_array(id, records) + call + "(&__acc_clauses" + number + ", " +
-                           data_arguments(id, records) + ");\n}\n");
+    replace(directive, "{\n" + clauses(of) + lengths + data_array(id, records) + call + "(&__acc_clauses" + number +
+                           ", " + data_arguments(id, records) + ");\n}\n");
 }
 
 void host_rewriter::peer(const found_directive& of) {

@@ -78,10 +78,24 @@ static void empty(int n) {
     free(b);
 }
 
+static int calls;
+static int length(int n) {
+    calls++;
+    return n;
+}
+static void once(void) {
+    int a[8] = {0};
+#pragma acc enter data copyin(a[0 : length(8)])
+#pragma acc update self(a[0 : length(4)])
+#pragma acc exit data copyout(a[0 : length(8)])
+    expect(calls == 3, "a section's length is evaluated once");
+}
+
 int main(void) {
     negative_factors(10, -3);
     steps(20, 5);
     empty(0);
+    once();
     if (!failures) printf("extents: all rules hold\n");
     return failures != 0;
 }
