@@ -308,6 +308,7 @@ std::string recursion_of(const FunctionDecl* function) {
         const FunctionDecl* definition = nullptr;
         if (!caller->hasBody(definition)) continue;
         walk(definition->getBody(), [&](const Stmt* each) {
+            if (isa<UnaryExprOrTypeTraitExpr>(each)) return false; // `sizeof` calls nothing
             const auto* call = dyn_cast<CallExpr>(each);
             const auto* callee = call ? call->getDirectCallee() : nullptr;
             if (!callee || !text.empty()) return true;

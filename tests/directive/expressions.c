@@ -123,9 +123,12 @@ SAME(
         u[i] += t.q;
     })
 SAME(tags_again, struct tag { float q[3]; } z = {{i, 2, 3}}; struct tag_2 { char q; } t = {7}; b[i] = z.q[i % 3] + t.q;)
+static int sized(int x) { return x + (int)sizeof(sized(x)); }
+SAME(sizes_of_calls, b[i] = sized(a[i]);)
 SAME(assertions, _Static_assert(sizeof(int) == 4, "an int has four bytes"); b[i] = a[i] + 1;)
 
 int main(void) {
     return choices() + compound_literals() + designators() + bits() + limits_of_types() + classes() + roundings() +
-           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again() + assertions();
+           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again() + assertions() +
+           sizes_of_calls();
 }
