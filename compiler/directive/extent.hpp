@@ -11,8 +11,8 @@ namespace directive {
 struct extent {
     std::string first, last;
 };
-/// Returns a value only if each use has one subscript that is a sum of products of loop variables and constants of the
-/// region.
+/// Returns a value only if each use has one subscript whose least and greatest value follow from loops, conditions and
+/// assignments around it. Bounds may be further apart than what is used, never nearer.
 /// `is_value` says whether the region has the host's value of a variable that it does not set.
 std::optional<extent> extent_of(const unit& unit, const clang::Stmt* region, const clang::VarDecl* pointer,
                                 const std::function<bool(const clang::VarDecl*)>& is_value);
