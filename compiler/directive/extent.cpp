@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "extent.hpp"
 
-#include "loop_tree.hpp"
+#include "counted_loop.hpp"
 
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/StringExtras.h>
@@ -69,11 +69,6 @@ class finder {
     const place* add(place made) { return &m_made.emplace_back(std::move(made)); }
     const place* under(const place* around, const Expr* condition, bool holds) {
         return add({.around = around, .condition = condition, .holds = holds});
-    }
-
-    static const VarDecl* named(const Expr* expression) {
-        const auto* reference = expression ? dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts()) : nullptr;
-        return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
     }
 
     /// The subscript behind a pointer in `p[i]`, `p[i][j]`, `p[i].member`; nullptr in `*p` and `p->member`. Nothing for

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The loops of a region, and which of gangs, workers and vector lanes each is spread over.
 #pragma once
-#include "construct.hpp"
+#include "counted_loop.hpp"
 
 #include <map>
 #include <memory>
@@ -9,23 +9,6 @@
 #include <set>
 
 namespace directive {
-
-/// A counted loop: `for (variable = first; variable < last; variable += step)` or a like form.
-struct counted_loop {
-    const clang::ForStmt* loop = nullptr;
-    const clang::VarDecl* variable = nullptr;
-    bool declares = false; // the loop itself declares its variable
-    const clang::Expr* first = nullptr;
-    const clang::Expr* last = nullptr;
-    clang::BinaryOperatorKind comparison = clang::BO_LT;
-    const clang::Expr* step = nullptr; // nullptr: 1
-    bool down = false;
-};
-/// On failure `why` says why the loop is not a counted one.
-std::optional<counted_loop> count(const clang::ForStmt* loop, std::string& why);
-
-/// The statement of a loop's body that leaves the loop, if there is one. `inside`: within another loop or `switch`.
-const clang::Stmt* leaving(const unit& unit, const clang::Stmt* body, bool inside = false);
 
 /// An operation that implied_reduction() finds may be more than a clause's: "fmax", "fmin", or one with a `?`, as
 /// "max?" and "&&?". These begin with the value before the loop, which stays what it is (a NaN, or 5 of `x = x && y`)
