@@ -66,7 +66,7 @@ class finder {
     static constexpr int most_depth = 16;
     int m_depth = 0;
 
-    const place* add(place made) { return &m_made.emplace_back(std::move(made)); }
+    const place* add(const place& made) { return &m_made.emplace_back(made); }
     const place* under(const place* around, const Expr* condition, bool holds) {
         return add({.around = around, .condition = condition, .holds = holds});
     }
@@ -190,7 +190,7 @@ class finder {
                  {loop->getInit(), static_cast<const Stmt*>(loop->getCond()), static_cast<const Stmt*>(loop->getInc())})
                 visit(part, here);
             auto counted = count(loop, why);
-            visit(loop->getBody(), counted ? add({.around = here, .loop = std::move(counted)}) : here);
+            visit(loop->getBody(), counted ? add({.around = here, .loop = counted}) : here);
         } else if (const auto* choice = dyn_cast<IfStmt>(statement)) {
             visit(choice->getCond(), here);
             visit(choice->getThen(), under(here, choice->getCond(), true));
@@ -703,7 +703,7 @@ class finder {
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
         if (loop.comparison == BO_NE && loop.step) return fail();
         if (greatest == down) return bound(loop.first, around, greatest);
-        const auto end = "(" + bound(loop.last, around, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
+        auto end = "(" + bound(loop.last, around, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
         if (!loop.step) return end;
         const auto failed = m_failed;
         m_failed = false;
