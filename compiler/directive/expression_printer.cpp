@@ -206,6 +206,7 @@ std::string expression_printer::print(const Expr* expression) {
     const auto location = expression->getExprLoc();
     if (expression->getType()->isAnyComplexType())
         throw unsupported{expression->getBeginLoc(), "complex numbers ('_Complex')"};
+    if (const auto known = m_named_values.find(expression); known != m_named_values.end()) return known->second;
     if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
         same_text(m_unit, expression, m_replaced))
         return m_replacement;

@@ -40,6 +40,9 @@ class expression_printer {
         m_replaced = operand;
         m_replacement = replacement;
     }
+    /// Prints `name` in place of this one expression, until forget_values().
+    void name_value(const clang::Expr* value, const std::string& name) { m_named_values[value] = name; }
+    void forget_values() { m_named_values.clear(); }
 
     /// "" for memory of the thread, "__global" else.
     std::string space_of(const clang::Expr* pointer) const;
@@ -73,6 +76,7 @@ class expression_printer {
     std::map<const clang::VarDecl*, naming>::const_iterator named(const clang::VarDecl* variable) const;
     const clang::Expr* m_replaced = nullptr;
     std::string m_replacement;
+    std::map<const clang::Expr*, std::string> m_named_values;
     std::vector<called> m_called;
     std::set<std::string> m_known_functions;
     bool m_has_address = false; // a pointer was cast to an integer

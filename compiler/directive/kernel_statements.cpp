@@ -394,8 +394,14 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
         throw unsupported{of.directive->location, "'atomic' for a type of other than 4 or 8 bytes"};
     if (m_print.is_misaligned(operand))
         throw unsupported{of.directive->location, "'atomic' for a member that its packed structure misaligns"};
-    if (redundant(at) && (!at.uniform || of.directive->find("capture") || of.directive->find("read")))
+    if (redundant(at) && (!at.uniform || !effects_of(of.body).changed.empty() || of.directive->find("capture") ||
+                          of.directive->find("read")))
         give_up_levels(at);
+    const auto values = atomic_values(m_unit, of, operand);
+    if (const auto* effect = repeated_effect(of, operand, values))
+        throw unsupported{
+            effect->getExprLoc(),
+            "a side effect in 'atomic' beside the update, which is tried until no other thread intervenes"};
     const auto who = first_thread(at);
     if (redundant(at)) barrier();
     line(who.empty() ? "{" : "if (" + who + ") {");
@@ -404,6 +410,13 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     const std::string word = bits == 32 ? "uint" : "ulong";
     line("volatile __global " + word + " *acc_word = (volatile __global " + word + " *)&" + m_print.operand(operand) +
          ";");
+    for (std::size_t each = 0; each < values.size(); ++each) {
+        const auto name = "acc_value" + std::to_string(each);
+        line("const " +
+             m_program.types.declare(values[each]->getType().getUnqualifiedType(), name, of.directive->location) +
+             " = " + m_print.print(values[each]) + ";");
+        m_print.name_value(values[each], name);
+    }
     const std::string prefix = bits == 32 ? "atomic_" : "atom_";
     line(word + " acc_old, acc_new, acc_seen = " + prefix + "add(acc_word, 0);");
     line("do {");
@@ -415,6 +428,7 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
     inside.workers = inside.vector = true;
     statement(of.body, inside);
     m_print.replace(nullptr, "");
+    m_print.forget_values();
     line("acc_new = as_" + word + "(acc_copy);");
     --m_indent;
     line("    acc_seen = " + prefix + "cmpxchg(acc_word, acc_old, acc_new);");

@@ -112,6 +112,8 @@ REFUSED = [
     ("#pragma acc parallel\n{ int (*g)(void) = rand; n = g(); }", 2, "a pointer to a function"),
     ("short s[2];\n#pragma acc parallel copy(s)\n{\n#pragma acc atomic\ns[0]++;\n}", 4, "'atomic' for a type of other than 4 or 8 bytes"),
     ("#pragma acc parallel\n{\n#pragma acc atomic\n{ n = 1; a[0] = 2; a[1] = 3; }\n}", 3, "this form of 'atomic'"),
+    ("#pragma acc parallel copy(a[0:n])\n{\n#pragma acc atomic\na[0] = a[0] > 3 ? a[0] : a[n++];\n}", 4, "a side effect in 'atomic' beside the update"),
+    ("int v[4];\n#pragma acc parallel copy(a[0:n], v)\n{\n#pragma acc atomic capture\nv[n++] = a[0] += 2;\n}", 5, "a side effect in 'atomic' beside the update"),
     ("#pragma acc parallel\n{ int **q; *q = a; }", 2, "a pointer to pointers"),
     ("#pragma acc parallel\n{ _Complex double z = x; }", 2, "complex numbers ('_Complex')"),
     ("double _Complex z[4];\n#pragma acc parallel copyin(z[0:4])\n{ x = __real__ z[n] + 1; }", 3, "complex numbers ('_Complex')"),
