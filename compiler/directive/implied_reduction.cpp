@@ -8,12 +8,104 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 namespace directive {
 
 using namespace clang;
 
 namespace {
+
+/// Finds what may fail where C does not evaluate it: a subscript that comes from memory, a division by 0.
+class harmless {
+  public:
+    harmless(const unit& unit, const Stmt* loop) : m_unit(unit), m_loop(loop) {}
+
+    bool holds(const Stmt* part) {
+        if (!part) return true;
+        if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(part))
+            return is_plain(subscript->getIdx()) && is_place(subscript->getBase());
+        if (const auto* unary = dyn_cast<UnaryOperator>(part); unary && unary->getOpcode() == UO_Deref)
+            return is_place(unary->getSubExpr());
+        if (const auto* member = dyn_cast<MemberExpr>(part)) return is_place(member->getBase());
+        if (const auto* binary = dyn_cast<BinaryOperator>(part);
+            binary && (binary->getOpcode() == BO_Div || binary->getOpcode() == BO_Rem) &&
+            binary->getType()->isIntegerType()) {
+            Expr::EvalResult by;
+            if (!binary->getRHS()->EvaluateAsInt(by, m_unit.context) || by.Val.getInt().isZero()) return false;
+        }
+        if (const auto* call = dyn_cast<CallExpr>(part); call && !is_harmless(call->getDirectCallee())) return false;
+        const auto parts = part->children();
+        return std::all_of(parts.begin(), parts.end(), [&](const Stmt* each) { return holds(each); });
+    }
+
+  private:
+    const unit& m_unit;
+    const Stmt* m_loop;
+    std::set<const Decl*> m_under_way;
+
+    /// Loop variables, what the loop does not change, constants, and what is computed from them.
+    bool is_plain(const Stmt* value) {
+        if (isa<ArraySubscriptExpr, MemberExpr, CallExpr>(value)) return false;
+        if (const auto* unary = dyn_cast<UnaryOperator>(value); unary && unary->getOpcode() == UO_Deref) return false;
+        if (const auto* reference = dyn_cast<DeclRefExpr>(value)) return !reads_memory(reference->getDecl());
+        const auto parts = value->children();
+        return holds(value) &&
+               std::all_of(parts.begin(), parts.end(), [&](const Stmt* each) { return is_plain(each); });
+    }
+
+    /// Memory that is reached without reading a pointer from memory, but for rows `a[i]` of an array of pointers.
+    bool is_place(const Expr* pointer) {
+        pointer = pointer->IgnoreParenCasts();
+        if (const auto* subscript = dyn_cast<ArraySubscriptExpr>(pointer)) return holds(subscript);
+        if (const auto* member = dyn_cast<MemberExpr>(pointer))
+            return !member->getType()->isPointerType() || member_pointer(member) ? is_place(member->getBase()) : false;
+        return holds(pointer) && is_plain(pointer);
+    }
+
+    /// Whether the loop gives the variable a value that comes from memory.
+    bool reads_memory(const ValueDecl* variable) {
+        if (!m_under_way.insert(variable).second) return false;
+        bool reads = false;
+        const auto check = [&](const Expr* value) { reads = reads || !is_plain(value); };
+        walk(m_loop, [&](const Stmt* each) {
+            if (const auto* declaration = dyn_cast<DeclStmt>(each)) {
+                for (const auto* one : declaration->decls())
+                    if (const auto* declared = dyn_cast<VarDecl>(one);
+                        declared == variable && declared->getInit() && !declared->getType()->isArrayType())
+                        check(declared->getInit());
+            } else if (const auto* assignment = dyn_cast<BinaryOperator>(each);
+                       assignment && assignment->isAssignmentOp()) {
+                const auto* target = dyn_cast<DeclRefExpr>(assignment->getLHS()->IgnoreParens());
+                if (target && target->getDecl() == variable) check(assignment->getRHS());
+            } else if (const auto* unary = dyn_cast<UnaryOperator>(each); unary && unary->getOpcode() == UO_AddrOf) {
+                const auto* taken = dyn_cast<DeclRefExpr>(unary->getSubExpr()->IgnoreParens());
+                reads = reads || (taken && taken->getDecl() == variable);
+            }
+            return true;
+        });
+        m_under_way.erase(variable);
+        return reads;
+    }
+
+    /// Functions of other sources are those of math.h.
+    bool is_harmless(const FunctionDecl* function) {
+        const FunctionDecl* definition = nullptr;
+        if (!function) return false;
+        if (!function->hasBody(definition) || !m_under_way.insert(definition).second) return true;
+        bool safe = true;
+        walk(definition->getBody(), [&](const Stmt* each) {
+            const auto* unary = dyn_cast<UnaryOperator>(each);
+            if (isa<ArraySubscriptExpr, WhileStmt, DoStmt>(each) || (unary && unary->getOpcode() == UO_Deref))
+                safe = false;
+            else if (isa<BinaryOperator, CallExpr>(each))
+                safe = safe && holds(each);
+            return safe;
+        });
+        m_under_way.erase(definition);
+        return safe;
+    }
+};
 
 class reader {
   public:
@@ -23,6 +115,7 @@ class reader {
     std::string operation_of(const Stmt* loop) {
         const bool whole = m_type->isIntegerType() && !m_type->isEnumeralType();
         if (m_variable->getType().isVolatileQualified() || (!whole && !m_type->isRealFloatingType())) return "";
+        m_loop = loop;
         visit(loop);
         return m_one_operation && m_uses > 0 && m_uses == uses_in(loop) ? m_operation : "";
     }
@@ -31,6 +124,7 @@ class reader {
     const unit& m_unit;
     const VarDecl* m_variable;
     QualType m_type;
+    const Stmt* m_loop = nullptr;
     std::string m_operation;
     bool m_one_operation = true;
     long m_uses = 0; // by updates
@@ -135,6 +229,8 @@ class reader {
             if (left == (uses_in(binary->getRHS()) > 0)) return std::nullopt;
             const auto one = of_operator(binary->getOpcode(), left);
             if (!one || (operation && *operation != *one) || rounds(binary->getType())) return std::nullopt;
+            // C leaves out the right side once the variable decides.
+            if (binary->isLogicalOp() && left && !harmless(m_unit, m_loop).holds(binary->getRHS())) return std::nullopt;
             operation = one;
             value = (left ? binary->getLHS() : binary->getRHS())->IgnoreParenImpCasts();
         }

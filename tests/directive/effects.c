@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What C evaluates once, or not at all: each function is one rule, and says if it is broken. */
 #include <stdio.h>
+#include <stdlib.h>
 
 static int failures;
 static void expect(int holds, const char* rule) {
@@ -42,8 +43,52 @@ static void atomic_values(void) {
     expect(sum == 2 * gangs * rounds && other == gangs * rounds, "also its parts on both sides of the variable");
 }
 
+static int in_table(const int* table, int at) { return table[at] > 0; }
+
+/* Where the chain is broken, what follows points nowhere. */
+static void chains_that_end(int n) {
+    int *next = malloc(n * sizeof(int)), *divisors = malloc(n * sizeof(int)), good[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    for (int i = 0; i < n; i++) next[i] = i < 5 ? i : i == 5 ? -1 : 1900000000;
+    for (int i = 0; i < n; i++) divisors[i] = i < 5 ? 1 : 0;
+    int all = 1, called = 1, named = 1, any = 0, whole = 1, counted = 1;
+#pragma acc kernels copyin(next[0 : n]) copy(good)
+    for (int i = 0; i < n; i++) {
+        all = all && next[i] >= 0;
+        all = all && good[next[i]] > 0;
+    }
+#pragma acc kernels copyin(next[0 : n]) copy(good)
+    for (int i = 0; i < n; i++) {
+        any = any || next[i] < 0;
+        any = any || *(good + next[i]) < 1;
+    }
+#pragma acc kernels copyin(next[0 : n]) copy(good)
+    for (int i = 0; i < n; i++) {
+        called = called && next[i] >= 0;
+        called = called && in_table(good, next[i]);
+    }
+#pragma acc kernels copyin(next[0 : n]) copy(good)
+    for (int i = 0; i < n; i++) {
+        const int at = next[i] + 1;
+        named = named && at > 0;
+        named = named && good[at - 1] > 0;
+    }
+#pragma acc kernels copyin(divisors[0 : n])
+    for (int i = 0; i < n; i++) {
+        whole = whole && divisors[i];
+        whole = whole && 12 / divisors[i] > 3;
+    }
+#pragma acc kernels copyin(divisors[0 : n])
+    for (int i = 0; i < n; i++) counted = counted && (divisors[i] || i > 4);
+    expect(!all && any, "a chain of && or || ends where it is decided, and subscripts behind it are not used");
+    expect(!called && !named, "nor by way of a function or a variable");
+    expect(!whole && counted, "nor is anything divided");
+    free(next);
+    free(divisors);
+}
+
 int main(void) {
     atomic_values();
+    chains_that_end(1000);
     if (failures == 0) puts("effects: all rules hold");
     return failures != 0;
 }
