@@ -694,24 +694,74 @@ class finder {
                never_negative(binary->getLHS(), here) && never_negative(binary->getRHS(), here);
     }
 
-    static bool counts_down(const counted_loop& loop) {
-        return loop.comparison == BO_GT || loop.comparison == BO_GE || (loop.comparison == BO_NE && loop.down);
+    static bool counts_down(const counted_loop& loop) { return loop.goes == course::down; }
+
+    static bool is_unsigned(QualType type) { return !type->isSignedIntegerType(); }
+    unsigned width_of(QualType type) const { return static_cast<unsigned>(m_unit.context.getTypeSize(type)); }
+    /// The least and the greatest value of a type, with a sign or of up to 32 bits.
+    std::pair<std::string, std::string> limits_of(QualType type) const {
+        const auto bits = width_of(type);
+        const auto text = [](const llvm::APSInt& number) { return llvm::toString(number, 10) + "l"; };
+        return {text(llvm::APSInt::getMinValue(bits, is_unsigned(type))),
+                text(llvm::APSInt::getMaxValue(bits, is_unsigned(type)))};
+    }
+
+    /// The loop's first value, as its variable has it.
+    std::string first_of(const counted_loop& loop, const place* around, bool greatest) {
+        const auto raw = bound(loop.first, around, greatest);
+        const auto given = loop.first->IgnoreParenImpCasts()->getType();
+        const bool up = loop.goes == course::up && loop.comparison != BO_NE;
+        const bool may_be_below = !never_negative(loop.first, around);
+        const auto values = [&](const std::string& lowest, const std::string& highest) {
+            return "causeway_acc_as_type(" + lowest + ", " + bound(loop.first, around, false) + ", " +
+                   bound(loop.first, around, true) + ", " + highest + (greatest ? ", 1)" : ", 0)");
+        };
+        if (width_of(loop.type) < width_of(given) ||
+            (!is_unsigned(loop.type) && is_unsigned(given) && width_of(loop.type) == width_of(given) && may_be_below)) {
+            const auto [lowest, highest] = limits_of(loop.type);
+            return values(lowest, highest);
+        }
+        if (!up || !may_be_below || !is_unsigned(loop.compared)) return raw;
+        // As an unsigned number it is large, and beyond the end, unless that is large, too.
+        const auto low = bound(loop.last, around, false), high = bound(loop.last, around, true);
+        constexpr unsigned widest = 64;
+        const bool wide = width_of(loop.compared) == widest;
+        const auto large = low + " < 0" + (wide ? "" : " || " + high + " > 2147483647l");
+        return "(" + large + " ? " + raw + " : " + values("0l", wide ? "2305843009213693951l" : "4294967295l") + ")";
     }
 
     std::string of_loop(const counted_loop& loop, const place* around, bool greatest) {
         const bool down = counts_down(loop);
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
-        if (loop.comparison == BO_NE && loop.step) return fail();
-        if (greatest == down) return bound(loop.first, around, greatest);
+        const bool differs = loop.comparison == BO_NE;
+        if (differs && loop.stride != 1 && loop.stride != -1) return fail();
+        const auto begin = first_of(loop, around, greatest);
+        if (differs && is_unsigned(loop.type)) return of_unsigned_loop(loop, around, greatest, begin);
+        if (greatest == down) return begin;
         auto end = "(" + bound(loop.last, around, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
-        if (!loop.step) return end;
+        if (!loop.step || differs) return end;
         const auto failed = m_failed;
         m_failed = false;
-        const auto first = bound(loop.first, around, false), step = bound(loop.step, around, false);
-        const bool known = !m_failed && first == bound(loop.first, around, true) &&
-                           step == bound(loop.step, around, true);
+        const auto first = first_of(loop, around, false), step = bound(loop.step, around, false);
+        const bool known = !m_failed && first == first_of(loop, around, true) && step == bound(loop.step, around, true);
         m_failed = failed;
         return known ? "causeway_acc_reached(" + first + ", " + end + ", " + step + ", " + (down ? "1)" : "0)") : end;
+    }
+
+    /// As of_loop(), of a loop that `!=` ends, which may be behind the limits of its type.
+    std::string of_unsigned_loop(const counted_loop& loop, const place* around, bool greatest,
+                                 const std::string& begin) {
+        constexpr unsigned widest = 64;
+        const auto bits = width_of(loop.type);
+        Expr::EvalResult value;
+        const bool down = counts_down(loop);
+        if (down && loop.last->EvaluateAsInt(value, m_unit.context) && value.Val.getInt().getActiveBits() == bits &&
+            value.Val.getInt().popcount() == bits)
+            return greatest ? begin : "0l"; // down to 0, which is the last before
+        const auto first = first_of(loop, around, down), last = bound(loop.last, around, !down);
+        if (down) return greatest ? begin : "(" + last + " > " + first + " ? 0l : " + last + " + 1)";
+        if (greatest) return "(" + last + " - 1)";
+        return bits == widest ? begin : "(" + first + " > " + last + " ? " + begin + " - 4294967296l : " + begin + ")";
     }
 };
 

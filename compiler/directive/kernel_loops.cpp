@@ -284,7 +284,7 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         // What the loop writes must not move where it has begun.
         const auto& loop = node.loops[each];
         const auto first = m_print.operand(loop.first);
-        firsts.push_back(first);
+        firsts.push_back(converted(first, loop.first, loop, loop.type, language::kernel));
         if (host_text(loop.first)) continue;
         firsts.back() = "acc_first" + id + "_" + std::to_string(each);
         line("const " + m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc()) +
@@ -445,27 +445,13 @@ void kernel_writer::own_variable(const loop_node& node, const item& entry) {
     line(m_program.types.declare(type.getUnqualifiedType(), name, entry.location) + ";");
 }
 
-std::string kernel_writer::step_of(const counted_loop& loop) {
-    // `i > 0; i += -2` counts down by 2.
-    const bool by_comparison = loop.comparison == BO_GT || loop.comparison == BO_GE;
-    const auto text = loop.step ? m_print.operand(loop.step) : std::string("1");
-    return loop.step && by_comparison != loop.down && loop.comparison != BO_NE ? "(-" + text + ")" : text;
-}
-
-bool kernel_writer::goes_down(const counted_loop& loop) {
-    return loop.comparison == BO_NE ? loop.down : loop.comparison == BO_GT || loop.comparison == BO_GE;
-}
-
 bool kernel_writer::is_short(const loop_node& node) const {
     return node.loops.size() == 1 && m_unit.context.getTypeSize(node.loops[0].variable->getType()) <= 32;
 }
 
 std::string kernel_writer::trips(const counted_loop& loop) {
-    const auto first = "(long)" + m_print.operand(loop.first), last = "(long)" + m_print.operand(loop.last);
-    const bool down = goes_down(loop);
-    const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
-    return down ? "acc_trips(" + last + (reaches ? " - 1" : "") + ", " + first + ", " + step_of(loop) + ")"
-                : "acc_trips(" + first + ", " + last + (reaches ? " + 1" : "") + ", " + step_of(loop) + ")";
+    return trip_count(loop, m_print.operand(loop.first), m_print.operand(loop.last),
+                      loop.step ? m_print.operand(loop.step) : "1", language::kernel);
 }
 
 std::optional<std::string> kernel_writer::host_text(const Expr* expression) const {
@@ -498,25 +484,19 @@ std::optional<std::string> kernel_writer::host_trips(const loop_node& node) cons
     std::string product;
     for (const auto& loop : node.loops) {
         const auto first = host_text(loop.first), last = host_text(loop.last);
-        auto step = loop.step ? host_text(loop.step) : std::optional<std::string>("1");
+        const auto step = loop.step ? host_text(loop.step) : std::optional<std::string>("1");
         if (!first || !last || !step) return std::nullopt;
-        const bool down = goes_down(loop);
-        if (loop.step && loop.comparison != BO_NE && down != loop.down) *step = "-" + *step;
-        const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
-        const auto begin = "(long)" + (down ? *last + (reaches ? " - 1" : "") : *first);
-        const auto end = "(long)" + (down ? *first : *last + (reaches ? " + 1" : ""));
-        product += (product.empty() ? "" : " * ") +
-                   std::string(is_short(node) ? "causeway_acc_short_trips(" : "causeway_acc_trips(") + begin + ", " +
-                   end + ", " + *step + ")";
+        const auto trips = trip_count(loop, *first, *last, *step, language::host);
+        product += (product.empty() ? "" : " * ") + (is_short(node) ? "causeway_acc_short(" + trips + ")" : trips);
     }
     return product;
 }
 
 std::string kernel_writer::value_at(const counted_loop& loop, const std::string& first, const std::string& index) {
     const auto type = m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc());
-    const auto step = step_of(loop);
-    const auto scaled = step == "1" ? "(" + type + ")(" + index + ")" : "(" + type + ")(" + index + ") * " + step;
-    return first + (goes_down(loop) ? " - " : " + ") + scaled;
+    const auto counted = "(" + type + ")(" + index + ")";
+    const auto step = loop.step ? m_print.operand(loop.step) : "1";
+    return first + (loop.down ? " - " : " + ") + counted + (step == "1" ? "" : " * " + step);
 }
 
 std::string kernel_writer::loop_variable(const counted_loop& loop, const std::string& first, const std::string& index) {

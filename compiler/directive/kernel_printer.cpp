@@ -26,6 +26,7 @@ static inline long acc_quotient(long a, long b) { return (a | b) >> 31 == 0 ? (l
 static inline long acc_rest(long a, long b) { return (a | b) >> 31 == 0 ? (long)((uint)a % (uint)b) : a % b; }
 /* How often a loop runs from first up to last, which it does not reach. */
 static inline long acc_trips(long first, long last, long step) { return first < last && step > 0 ? (step == 1 ? last - first : acc_quotient(last - first - 1, step) + 1) : 0; }
+static inline long acc_unsigned_trips(ulong first, ulong last, long step) { return first < last && step > 0 ? (step == 1 ? (long)(last - first) : acc_quotient((long)(last - first - 1), step) + 1) : 0; }
 static inline int acc_ctz(ulong x) { return (int)popcount((x & -x) - 1); }
 static inline int acc_ffs(ulong x) { return x ? acc_ctz(x) + 1 : 0; }
 static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVICE_TYPE; }

@@ -154,8 +154,6 @@ class kernel_writer {
     /// Gives the loop's variable its value after the loop.
     void leave_value(const loop_node& node, const position& at, bool gang, const std::string& value);
     void own_variable(const loop_node& node, const item& entry);
-    std::string step_of(const counted_loop& loop);
-    static bool goes_down(const counted_loop& loop);
     /// True if the kernel counts the loop's iterations in 32 bits.
     bool is_short(const loop_node& node) const;
     std::string trips(const counted_loop& loop);

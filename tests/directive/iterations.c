@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Loops of all kinds of heads over gangs, workers and lanes, with as many threads as iterations and with fewer.
 #include <limits.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -54,6 +55,55 @@ static void heads(int n, int zero, int below, int step) {
     LEVELS(size_t i = 1; i < z; i++, i)
     LEVELS(unsigned char i = 0; i < c; i++, i)
     LEVELS(short i = s; i > 0; i--, i)
+}
+
+#define IN_KERNELS(head, at)                                                                                           \
+    {                                                                                                                  \
+        SAY(acc kernels)                                                                                               \
+        for (head) a[at] += 3;                                                                                         \
+        for (head) b[at] += 3;                                                                                         \
+        check("kernels: " #head);                                                                                      \
+    }
+#define BOTH(head, at) LOOP(gang vector, head, at) IN_KERNELS(head, at)
+
+// C converts the first value to the variable's type, and both sides of the condition to one type.
+static void conversions(int n, int zero, int back, int large, double half) {
+    const unsigned u = n, most = UINT_MAX;
+    const size_t z = n;
+    BOTH(int i = -2; i < u; i++, i + 2)
+    BOTH(int i = -2; i < most; i++, i + 2)
+    BOTH(int i = n - 1; i > u - 5; i--, i)
+    BOTH(unsigned i = zero - 1; i < u; i++, i)
+    BOTH(unsigned char i = large; i < 200; i++, i)
+    BOTH(signed char i = large; i < 100; i += 3, i)
+    BOTH(long i = -3; i < z; i++, i + 3)
+    BOTH(size_t i = n - 1; i >= 1; i -= 3, i)
+    BOTH(size_t i = SIZE_MAX - 9; i < SIZE_MAX; i++, i - (SIZE_MAX - 9))
+    BOTH(int i = half; i < n; i++, i)
+    BOTH(int i = -half; i < n / 2; i++, i + 2)
+    // Whose step goes down, or has a sign only here.
+    BOTH(int i = n - 1; i != 0; i += -1, i)
+    BOTH(int i = n - 1; i != -1; i += back, i)
+    BOTH(int i = 0; i != n; i = i - back, i)
+    BOTH(int i = n - 1; i > 0; i = back + i, i)
+    BOTH(unsigned i = 0; i != u; i -= back, i)
+    BOTH(long i = n - 1; i >= 0; i += back, i)
+    // Which the end of the type ends.
+    BOTH(unsigned i = u - 1; i != UINT_MAX; i--, i)
+    BOTH(unsigned i = u - 1; i != ~0u; i += back, i)
+    BOTH(unsigned i = zero - 1; i != UINT_MAX; i--, i)
+    BOTH(size_t i = z - 1; i != SIZE_MAX; i--, i)
+    BOTH(unsigned i = u - 1; i < u; i += back, i)
+    BOTH(unsigned i = most - 9; i > 5; i -= back, i - (most - 9))
+    // What no count tells before runs in order.
+    int end = n;
+    IN_KERNELS(unsigned i = u - 1; i < u; i -= 1, i)
+    IN_KERNELS(unsigned i = u - 1; i < u; i--, i)
+    IN_KERNELS(int i = 0; i < half; i++, i)
+    IN_KERNELS(int i = 10; i > half; i--, i)
+    IN_KERNELS(int i = 0; i < n * half; i += half, i / 3)
+    IN_KERNELS(int i = (end = n, 0); i < end--; i++, i)
+    IN_KERNELS(int i = (end = 2, 0); i < n; i += end++, i)
 }
 
 static void values(int n) {
@@ -171,6 +221,7 @@ static void last_values(int n) {
 int main(void) {
     last_values(N);
     heads(N, 0, -5, 7);
+    conversions(N, 0, -1, 266, 2.5);
     values(N);
     for (int way = 0; way < 5; way++) rows(way, ROWS, COLUMNS);
     launches(LONG, MANY_ROWS, FEW_COLUMNS);

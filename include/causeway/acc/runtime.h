@@ -142,14 +142,16 @@ struct causeway_acc_region {
 };
 
 #ifdef CAUSEWAY_ACC_GENERATED
-static inline long causeway_acc_trips(long first, long last, long step) {
+/* How often a loop runs from first up to last, which it does not reach. */
+static inline __attribute__((unused)) long causeway_acc_trips(long first, long last, long step) {
     return step > 0 && first < last ? (last - first - 1) / step + 1 : 0;
 }
-/* The iterations of a loop that the kernel counts in 32 bits; negative if they do not fit. */
-static inline __attribute__((unused)) long causeway_acc_short_trips(long first, long last, long step) {
-    const long trips = causeway_acc_trips(first, last, step);
-    return trips > 2147483647 ? -1 : trips;
+static inline __attribute__((unused)) long causeway_acc_unsigned_trips(unsigned long first, unsigned long last,
+                                                                       long step) {
+    return step > 0 && first < last ? (long)((last - first - 1) / (unsigned long)step + 1) : 0;
 }
+/* The iterations of a loop that the kernel counts in 32 bits; negative if they do not fit. */
+static inline __attribute__((unused)) long causeway_acc_short(long trips) { return trips > 2147483647 ? -1 : trips; }
 /* Bounds of subscripts, for pointers without a clause. A range whose least value is above its greatest is empty. */
 static inline __attribute__((unused)) long causeway_acc_least(long one, long other) {
     return one < other ? one : other;
@@ -181,6 +183,17 @@ static inline __attribute__((unused)) long causeway_acc_wrapped(long lowest, lon
                                                                 int wants_most) {
     if (least <= greatest && (least < lowest || greatest > highest)) return wants_most ? highest : lowest;
     return wants_most ? greatest : least;
+}
+/* The same of conversion to a type of up to 32 bits. What lies between the same multiples of its number of values moves
+ * by them.
+ */
+static inline __attribute__((unused)) long causeway_acc_as_type(long lowest, long least, long greatest, long highest,
+                                                                int wants_most) {
+    const long values = highest - lowest + 1, from = least - lowest, to = greatest - lowest;
+    const long first = from / values - (from % values < 0), last = to / values - (to % values < 0);
+    if (least > greatest) return wants_most ? greatest : least;
+    if (first != last) return wants_most ? highest : lowest;
+    return (wants_most ? greatest : least) - first * values;
 }
 /* Of least..greatest divided by `by`. */
 static inline __attribute__((unused)) long causeway_acc_quotient(long by, long least, long greatest, int wants_most) {
