@@ -48,6 +48,8 @@ class host_rewriter {
 
     std::string clauses(const found_directive& of);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
+    /// The array's name and length, as arguments.
+    static std::string data_arguments(int id, const std::vector<data_record>& data);
     void begin(const found_directive& of, const std::string& code);
     void end(const found_directive& of, const std::string& code);
     void replace(const pragma& directive, const std::string& code);
