@@ -43,7 +43,7 @@ void collect_path(const Expr* lvalue, std::vector<access>& into) {
         collect_path(subscript->getBase(), into);
     } else if (const auto* member = dyn_cast<MemberExpr>(lvalue)) {
         collect_path(member->getBase(), into);
-    } else if (const auto* unary = dyn_cast<UnaryOperator>(lvalue)) {
+    } else if (const auto* unary = dyn_cast<UnaryOperator>(lvalue); unary && !unary->isIncrementDecrementOp()) {
         collect_path(unary->getSubExpr(), into);
     } else if (!isa<DeclRefExpr>(lvalue)) {
         collect(lvalue, true, false, into);

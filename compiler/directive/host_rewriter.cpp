@@ -89,10 +89,47 @@ void host_rewriter::end(const found_directive& of, const std::string& code) {
     m_edits.emplace(at, edit{0, "\n" + code + marker(last, 0)});
 }
 
+void host_rewriter::name_sections(const found_directive& of) {
+    int count = 0;
+    const auto name_it = [&](expression& bound) {
+        const auto* tree = tree_of(of, bound);
+        if (!tree || !tree->HasSideEffects(m_unit.context)) return;
+        const auto name = "__acc_bound" + std::to_string(of.directive->id) + "_" + std::to_string(count++);
+        m_sections += "const long " + name + " = " + bound.text + ";\n";
+        bound.text = name;
+    };
+    for (auto& clause : m_unit.pragmas[static_cast<std::size_t>(of.directive->id)].clauses)
+        for (auto& entry : clause.items)
+            for (auto& part : entry.sections) {
+                name_it(part.low);
+                name_it(part.length);
+            }
+}
+
+std::string host_rewriter::copied_elements(const std::string& name, const std::string& low, const std::string& bytes,
+                                           bool filled) {
+    const auto of = "__acc_of_" + name, copy = "__acc_copy_" + name;
+    const auto pointer = "__typeof__(&(" + name + ")[0]) ";
+    return pointer + of + " = " + name + ";\nvoid *" + copy +
+           " __attribute__((cleanup(causeway_acc_free_copy))) = causeway_acc_copy(" +
+           (filled ? "(const void *)(" + of + " + (" + low + "))" : std::string("0")) + ", " + bytes + ");\n" +
+           pointer + name + " = (__typeof__(" + of + "))" + copy + " - (" + low + ");\n";
+}
+
+std::string host_rewriter::private_copy(const found_directive& of, const item& entry) const {
+    const auto* variable = variable_of(of, entry);
+    const auto& name = entry.base.text;
+    if (!variable || !variable->getType()->isPointerType() || entry.sections.empty() || has_rows(variable->getType()))
+        return "__typeof__(" + name + ") " + name + ";\n";
+    const auto& low = entry.sections.front().low;
+    return copied_elements(name, low ? low.text : "0", record_of(m_unit, of, entry, "CREATE").bytes, false);
+}
+
 std::string host_rewriter::clauses(const found_directive& of) {
     const auto& directive = *of.directive;
     const auto id = std::to_string(directive.id);
-    std::string text = location("__acc_location" + id, directive.location, directive.name);
+    std::string text = std::exchange(m_sections, "") +
+                       location("__acc_location" + id, directive.location, directive.name);
     std::string waits, wait_device = "-1";
     bool has_wait = false;
     for (const auto& clause : directive.clauses)
@@ -144,6 +181,7 @@ void host_rewriter::rewrite(const Stmt* statement) {
 
 void host_rewriter::construct(const found_directive& of) {
     const auto& name = of.directive->name;
+    name_sections(of);
     if (name == "data") return data(of);
     if (of.directive->is_compute()) return compute(of);
     if (name == "host_data") return host_data(of);
@@ -207,26 +245,30 @@ void host_rewriter::compute(const found_directive& of) {
         case role::shared:
             argument("BUFFER", address, "0", written_name(each.variable), record, each.written && !each.rows());
             if (each.rows()) argument("ROWS", address, "0", name, record, each.written);
+            if (each.copied && each.written)
+                host += "const void *const __acc_of_" + name + " = " + name + ";\n__typeof__(" + name + ") " + name +
+                        ";\n__builtin_memcpy(" + name + ", __acc_of_" + name + ", sizeof(" + name + "));\n";
+            if (each.assigned && !structure_of(each.variable)) {
+                code += "__typeof__(" + name + ") __acc_value" + number + "_" + name + " = " + name + ";\n";
+                shadow();
+            }
             break;
         case role::reduction:
             argument("BUFFER", address, "0", name, record, true);
             argument("REDUCTION", "0", "sizeof(" + name + ")", name, "0", false);
             break;
         case role::own:
-            if (each.own_array)
-                argument("PRIVATE", "0", each.bytes, name, "0", false);
-            else
-                host += "__typeof__(" + name + ") " + name + ";\n";
+            if (each.own_array) argument("PRIVATE", "0", each.bytes, name, "0", false);
             if (each.begins) {
-                const auto length = "__acc_length" + number + "_" + name, copy = "__acc_copy" + number + "_" + name;
+                const auto length = "__acc_length" + number + "_" + name;
                 code += "long " + length + " = " + each.bytes + ";\n";
                 argument("BUFFER", address, "0", name, record, false);
                 argument("VALUE", "&" + length, "sizeof(long)", name, "0", false);
-                host += "__typeof__((" + name + ")[0]) " + copy + "[" + length + " / sizeof((" + name + ")[0])];\n" +
-                        "__builtin_memcpy(" + copy + ", (" + name + ") + (" + each.low + "), " + length + ");\n" +
-                        "__typeof__(&(" + name + ")[0]) " + copy + "_start = " + copy + " - (" + each.low + ");\n" +
-                        "__typeof__(" + copy + "_start) " + name + " = " + copy + "_start;\n";
             }
+            if (each.own_array && each.variable->getType()->isPointerType())
+                host += copied_elements(name, each.low, each.bytes, each.begins);
+            else
+                host += "__typeof__(" + name + ") " + name + ";\n";
             break;
         }
         if (each.how == role::buffer || (each.how == role::own && each.own_array)) {
@@ -271,9 +313,7 @@ void host_rewriter::compute(const found_directive& of) {
     if (of.directive->is_combined())
         for (const auto& clause : of.directive->clauses)
             if (clause.name == "private")
-                for (const auto& entry : clause.items)
-                    if (entry.sections.empty())
-                        code += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
+                for (const auto& entry : clause.items) code += private_copy(of, entry);
     begin(of, code);
     rewrite(of.body);
     end(of, "}\n}\n");
@@ -283,8 +323,8 @@ void host_rewriter::loop(const found_directive& of) {
     std::string shadows;
     for (const auto& clause : of.directive->clauses)
         if (clause.name == "private")
-            for (const auto& entry : clause.items)
-                if (entry.sections.empty()) shadows += "__typeof__(" + entry.base.text + ") " + entry.base.text + ";\n";
+            for (const auto& entry : clause.items) shadows += private_copy(of, entry);
+    shadows.insert(0, std::exchange(m_sections, ""));
     replace(*of.directive, shadows.empty() ? "" : "{\n" + shadows);
     rewrite(of.body);
     if (!shadows.empty()) end(of, "}\n");

@@ -30,6 +30,7 @@ class host_rewriter {
     std::vector<visible_data> m_visible;
     program_text m_program;
     std::set<int> m_seen;
+    std::string m_sections; // what clauses() defines first: bounds of sections that are to be evaluated once
 
     void rewrite(const clang::Stmt* statement);
     void construct(const found_directive& of);
@@ -46,7 +47,14 @@ class host_rewriter {
     std::string declared_variables();
     std::string routines();
 
+    /// Gives names to bounds of the directive's sections that have side effects.
+    void name_sections(const found_directive& of);
     std::string clauses(const found_directive& of);
+    /// Host code that declares a copy of what the entry of a clause `private` names.
+    std::string private_copy(const found_directive& of, const item& entry) const;
+    /// The same for a copy of `bytes` from element `low` on of what `name` points to. `filled`: with the same contents.
+    static std::string copied_elements(const std::string& name, const std::string& low, const std::string& bytes,
+                                       bool filled);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
     /// The array's name and length, as arguments.
     static std::string data_arguments(int id, const std::vector<data_record>& data);

@@ -37,7 +37,7 @@ std::string declared_bytes(const unit& unit, const VarDecl* variable) {
         return std::to_string(constant->getSize().getZExtValue()) + "ul" + each;
     const auto* variable_array = dyn_cast<VariableArrayType>(array);
     const auto* size = variable_array ? variable_array->getSizeExpr() : nullptr;
-    if (!size) return {};
+    if (!size || size->HasSideEffects(unit.context)) return {};
     const auto used = accesses_in(size);
     for (const auto& change : changes)
         for (const auto& use : used)
@@ -233,6 +233,7 @@ class analyser {
     std::set<const VarDecl*> m_used, m_written, m_assigned;
     std::vector<const VarDecl*> m_order;
     std::set<const VarDecl*> m_declared;
+    std::set<const VarDecl*> m_own_pointers; // in a clause firstprivate, without a section
 
     capture* captured(const VarDecl* variable) {
         for (auto& each : m_region.captures)
@@ -321,6 +322,11 @@ class analyser {
             made.record = own_record(m_region.data.size());
             m_region.captures.push_back(made);
             m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
+            return;
+        }
+        // Each thread has its own pointer to the device's elements anyway.
+        if (variable->getType()->isPointerType()) {
+            m_own_pointers.insert(variable);
             return;
         }
         if (!variable->getType()->isArrayType()) {
@@ -420,11 +426,14 @@ class analyser {
             if (each.writes && each.root) {
                 if (each.memory)
                     m_written.merge(pointees.reached(each.root));
-                else
+                else if (!each.root->getType()->isPointerType()) // of a pointer, what it points to is asked for
                     m_written.insert(each.root);
                 if (!each.memory) m_assigned.insert(each.root);
             }
-        for (auto& each : m_region.captures) each.written = m_written.contains(each.variable);
+        for (auto& each : m_region.captures) {
+            each.written = m_written.contains(each.variable);
+            each.assigned = m_assigned.contains(each.variable) && each.variable->getType()->isPointerType();
+        }
         // The host has read the pointer before.
         for (const auto& each : accesses_in(m_of.body))
             if (each.writes && each.root && (!each.memory || each.expression->getType()->isRecordType()))
@@ -466,7 +475,8 @@ class analyser {
         capture made{variable, role::value, "", clause ? clause->record : "0", written};
         if (type->isPointerType()) {
             made.how = role::buffer;
-            if (m_default == "none" && !clause) not_given(variable);
+            made.assigned = m_assigned.contains(variable);
+            if (m_default == "none" && !clause && !m_own_pointers.contains(variable)) not_given(variable);
             if (m_default.empty() && !clause) {
                 const auto is_value = [this](const VarDecl* used) {
                     const auto* found = captured(used);

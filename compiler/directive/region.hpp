@@ -39,6 +39,7 @@ struct capture {
     std::string bytes{};    // of one copy of it
     std::string low{};      // its first element
     bool begins = false;    // initialised with the section's contents
+    bool assigned = false;  // the region gives the variable itself another value
     bool copied = false;    // a firstprivate array: role::buffer that each thread copies
     bool by_gangs = false;  // each gang reduces a part of the iterations; else every gang has the whole result
 

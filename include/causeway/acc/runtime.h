@@ -207,6 +207,13 @@ static inline __attribute__((unused)) long causeway_acc_remainder(long by, long 
     if (wants_most) return greatest < 0 ? 0 : causeway_acc_least(greatest, most);
     return least >= 0 ? 0 : causeway_acc_most(least, -most);
 }
+/* A region's own copy of a section, on the host: with the contents of `from`, if there is such. */
+static inline __attribute__((unused)) void* causeway_acc_copy(const void* from, unsigned long bytes) {
+    void* const made = __builtin_malloc(bytes + 1);
+    if (!made) __builtin_trap();
+    return from ? __builtin_memcpy(made, from, bytes) : made;
+}
+static inline __attribute__((unused)) void causeway_acc_free_copy(void* copy) { __builtin_free(*(void**)copy); }
 /* `declare` in a function: ends with the block that it stands in. */
 struct causeway_acc_declared {
     struct causeway_acc_clauses* clauses;

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Copies that a region has of its own, and parts of arrays that move: each function is one rule, and says if it is
+ * broken. The host version keeps them, too. */
+#include <openacc.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int failures;
+static void expect(int holds, const char* rule) {
+    if (holds) return;
+    failures++;
+    fprintf(stderr, "copies: broken: %s\n", rule);
+}
+
+enum { n = 8 };
+
+static int counts_up(const int* values, int count) {
+    int same = 1;
+    for (int i = 0; i < count; i++) same = same && values[i] == i + 1;
+    return same;
+}
+
+/* What the program has in variables that regions have copies of. */
+static void of_privates(int on_device) {
+    int array[4] = {1, 2, 3, 4}, *elements = malloc(4 * sizeof(int)), out[n], count = 4;
+    int of_length[count];
+    for (int i = 0; i < 4; i++) elements[i] = of_length[i] = i + 1;
+#pragma acc parallel loop private(array, elements[1 : count - 1], of_length) copyout(out) if (on_device)
+    for (int i = 0; i < n; i++) {
+        array[0] = elements[1] = of_length[3] = i;
+        elements[3] = 2 * i;
+        out[i] = array[0] + elements[1] + of_length[3] + elements[3];
+    }
+    int right = 1;
+    for (int i = 0; i < n; i++) right = right && out[i] == 5 * i;
+#pragma acc parallel num_gangs(1) private(elements[0 : 4], of_length) copyout(out) if (on_device)
+    {
+        elements[2] = of_length[1] = 77;
+#pragma acc loop private(array[0 : 2])
+        for (int i = 0; i < n; i++) {
+            array[0] = i;
+            array[1] = 2 * i;
+            out[i] = array[0] + array[1];
+        }
+        out[0] = elements[2];
+    }
+    for (int i = 1; i < n; i++) right = right && out[i] == 3 * i;
+#pragma acc parallel loop gang copyout(out) if (on_device)
+    for (int i = 0; i < n; i++) {
+#pragma acc loop seq private(elements[0 : 2])
+        for (int j = 0; j < 2; j++) {
+            elements[j] = i * j;
+            out[i] = elements[j];
+        }
+    }
+    for (int i = 0; i < n; i++) right = right && out[i] == i;
+    expect(right, "private arrays and sections");
+    expect(counts_up(array, 4) && counts_up(elements, 4) && counts_up(of_length, 4),
+           "the program's variables keep what they had, beside private ones");
+    free(elements);
+}
+
+static void of_first_privates(int on_device) {
+    int array[4] = {1, 2, 3, 4}, *elements = malloc(4 * sizeof(int)), out[n], scalar = 3;
+    for (int i = 0; i < 4; i++) elements[i] = i + 1;
+#pragma acc parallel loop firstprivate(array, scalar, elements[1 : 3]) copyout(out) if (on_device)
+    for (int i = 0; i < n; i++) {
+        const int before = array[1] + elements[2] + scalar;
+        array[0] = elements[3] = scalar = 8;
+        out[i] = before - array[1] - elements[2] + array[0] * elements[3];
+        scalar = 3;
+    }
+    int right = 1;
+    for (int i = 0; i < n; i++) right = right && out[i] == 67;
+    expect(right, "firstprivate arrays and sections begin with what the program has");
+    expect(counts_up(array, 4) && counts_up(elements, 4) && scalar == 3,
+           "the program's variables keep what they had, beside firstprivate ones");
+    free(elements);
+}
+
+static void of_pointers(int on_device) {
+    int values[n], out[n], *pointer = values;
+    for (int i = 0; i < n; i++) values[i] = i + 1;
+#pragma acc data copyin(values)
+    {
+#pragma acc parallel loop firstprivate(pointer) copyout(out) if (on_device)
+        for (int i = 0; i < n; i++) out[i] = pointer[i];
+    }
+    expect(counts_up(out, n), "a firstprivate pointer leads to what is present");
+#pragma acc serial copyin(values) copyout(out) if (on_device)
+    for (int i = 0; i < n; i++) out[i] = *pointer++;
+    expect(counts_up(out, n) && pointer == values, "a region that moves a pointer moves one of its own");
+}
+
+static int calls;
+static int next(void) { return calls++; }
+
+static void of_sections(void) {
+    int rows[n][3] = {{0}};
+    calls = 2;
+#pragma acc parallel loop copy(rows[next() : 1][0 : 3])
+    for (int i = 0; i < 3; i++) rows[2][i] = i + 1;
+    expect(calls == 3 && counts_up(rows[2], 3), "a section's bounds are evaluated once");
+#pragma acc enter data create(rows[next() : 2])
+#pragma acc exit data delete (rows[3 : 2])
+    expect(calls == 4, "also where data stay");
+}
+
+int main(void) {
+    for (int on_device = 0; on_device < 2; on_device++) {
+        of_privates(on_device);
+        of_first_privates(on_device);
+        of_pointers(on_device);
+    }
+    of_sections();
+    if (failures == 0) puts("copies: all rules hold");
+    return failures != 0;
+}
