@@ -16,7 +16,9 @@ std::string host_rewriter::data_array(int id, const std::vector<data_record>& da
     for (const auto& each : data)
         text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
                 string_literal(each.name) + ", 0, " + (each.parameter ? "1" : "0") +
-                (each.row_bytes.empty() ? ", 0, 0" : ", " + each.row_first + ", " + each.row_bytes) + "},\n";
+                (each.row_bytes.empty() ? ", 0, 0" : ", " + each.row_first + ", " + each.row_bytes) + ", " +
+                (each.dimensions.empty() ? "0" : each.dimensions) + ", " + std::to_string(each.dimension_count) +
+                "},\n";
     return text + "};\n";
 }
 
@@ -79,7 +81,9 @@ void host_rewriter::alone(const found_directive& of) {
         auto made = record_of(m_unit, of, entry, kind);
         // A pointer with 0 bytes stands for what is mapped there. A section without elements stands for nothing.
         const bool may_be_empty = std::ranges::any_of(entry.sections, [](const section& part) {
-            return part.length && part.length.text.find_first_not_of("0123456789") != std::string::npos;
+            const auto& length = part.length.text;
+            return part.length && (length.find_first_not_of("0123456789") != std::string::npos ||
+                                   length.find_first_not_of('0') == std::string::npos);
         });
         if (may_be_empty) {
             const auto name = "__acc_bytes" + number + "_" + std::to_string(records.size());

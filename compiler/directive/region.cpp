@@ -132,7 +132,7 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
         return record;
     }
     if (has_rows(type) && entry.sections.size() == 2) return record_of_rows(unit, entry, type, record);
-    std::string first = "(" + name + ")", last = first, row = "(" + name + ")";
+    std::string first = "(" + name + ")", row = first, dimensions;
     auto at = type;
     for (const auto& part : entry.sections) {
         if (const auto* array = unit.context.getAsArrayType(at))
@@ -160,8 +160,8 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
             return record;
         }
         first += "[" + low + "]";
-        last += "[(" + low + ") + " + length + " - 1]";
         row += "[0]";
+        dimensions += (dimensions.empty() ? "{" : ", {") + length + ", sizeof(" + row + ")}";
     }
     record.base = "(void *)(" + name + ")";
     record.host = "(void *)&" + first;
@@ -174,7 +174,9 @@ data_record record_of(const unit& unit, const found_directive& of, const item& e
             length = "(sizeof(" + name + ") / sizeof((" + name + ")[0]) - (" + (part.low ? part.low.text : "0") + "))";
         record.bytes = length + " * sizeof((" + name + ")[0])";
     } else {
-        record.bytes = "(char *)(&" + last + " + 1) - (char *)&" + first;
+        record.dimension_count = entry.sections.size();
+        record.dimensions = "(const struct causeway_acc_dimension[]){" + dimensions + "}";
+        record.bytes = "causeway_acc_extent(" + record.dimensions + ", " + std::to_string(record.dimension_count) + ")";
     }
     return record;
 }
@@ -321,7 +323,7 @@ class analyser {
             }
             made.record = own_record(m_region.data.size());
             m_region.captures.push_back(made);
-            m_region.data.push_back(record_of(m_unit, m_of, entry, "COPYIN"));
+            m_region.data.push_back(record_of(m_unit, m_of, entry, "FIRSTPRIVATE"));
             return;
         }
         // Each thread has its own pointer to the device's elements anyway.
@@ -338,7 +340,7 @@ class analyser {
         m_region.captures.push_back(made);
         auto whole = entry;
         whole.sections.clear();
-        m_region.data.push_back(record_of(m_unit, m_of, whole, "COPYIN"));
+        m_region.data.push_back(record_of(m_unit, m_of, whole, "FIRSTPRIVATE"));
     }
 
     void add_reduction(const VarDecl* variable, const std::string& operation, SourceLocation location) {

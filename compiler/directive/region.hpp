@@ -12,6 +12,8 @@ struct data_record {
     std::string host, base, bytes, name;
     bool parameter = false; // a parameter declared as an array: maps `bytes`, unless something is mapped there
     std::string row_first{}, row_bytes{}; // the section of each row, if `host` has pointers to rows
+    std::string dimensions{};             // of a section of an array of arrays: C text of an array
+    std::size_t dimension_count = 0;
 };
 
 /// A clause of a data construct around a region, as the region sees it.

@@ -69,6 +69,30 @@ mapping& map_one(device& on, queue& in, void* host, void* base, std::size_t byte
     return added;
 }
 
+std::vector<piece> pieces_of(const causeway_acc_data& one) {
+    auto* const start = static_cast<char*>(one.host);
+    std::vector<piece> pieces = {{start, one.bytes}};
+    if (one.dimension_count == 0 || one.bytes == 0) return pieces;
+    // Rows that are whole make one block.
+    int inner = one.dimension_count - 1;
+    auto& block = pieces.front().bytes;
+    block = static_cast<std::size_t>(one.dimensions[inner].count) * one.dimensions[inner].stride;
+    for (; inner > 0; --inner) {
+        const auto& next = one.dimensions[inner - 1];
+        if (next.count > 1 && next.stride != block) break;
+        if (next.count > 1) block *= static_cast<std::size_t>(next.count);
+    }
+    for (int each = 0; each < inner; ++each) {
+        const auto [count, stride] = one.dimensions[each];
+        std::vector<piece> parts;
+        for (const auto& row : pieces)
+            for (long at = 0; at < count; ++at)
+                parts.push_back({row.start + static_cast<std::size_t>(at) * stride, row.bytes});
+        pieces = std::move(parts);
+    }
+    return pieces;
+}
+
 void release(device& on, queue& in, mapping& gone) {
     release_rows(on, in, gone);
     if (gone.device_address) on.forget(gone.device_address);
@@ -101,6 +125,31 @@ bool is_known(device& on, const causeway_acc_data& one) {
               ": a data clause must say which elements are meant, as " + name + "[0:n]");
 }
 
+/// The region's own copy, which has what the program has now.
+mapping& map_first_private(device& on, queue& in, const causeway_acc_data& one) {
+    auto& made = on.table().add_apart(
+        {static_cast<char*>(one.host), one.bytes, one.base, on.allocate(in, one.bytes), 0});
+    on.write(in, {made.buffer, 0}, one.host, one.bytes);
+    // The program may change its own before an asynchronous region runs.
+    if (!in.waited_for) check(clFinish(in.handle), "clFinish");
+    return made;
+}
+
+buffer_location place_in(const mapping& found, const char* start) {
+    return {found.buffer, found.offset + static_cast<std::size_t>(start - found.start)};
+}
+
+/// The clause's own section, or all that is mapped if it has none.
+causeway_acc_data named_in(const causeway_acc_data& one, const mapping& found) {
+    auto named = one;
+    if (one.bytes == 0) named.host = found.start, named.bytes = found.bytes, named.dimension_count = 0;
+    return named;
+}
+
+void read_pieces(device& on, queue& in, const causeway_acc_data& one, const mapping& from) {
+    for (const auto& each : pieces_of(one)) on.read(in, each.start, place_in(from, each.start), each.bytes);
+}
+
 /// Maps what regions use of pointers without a clause. Ranges that overlap become one mapping: a host address has one
 /// place on the device, whichever pointer leads there.
 void map_implicit(device& on, queue& in, std::vector<causeway_acc_data*> ranges) {
@@ -130,6 +179,10 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
         one.mapped = nullptr;
         if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
         if (is_implicit(one)) continue;
+        if (one.kind == CAUSEWAY_ACC_FIRSTPRIVATE) {
+            one.mapped = &map_first_private(on, in, one);
+            continue;
+        }
         auto* found = one.bytes > 0 ? on.table().find(one.host, one.bytes) : on.table().find_pointer(one.host);
         if (!found) {
             if (one.kind == CAUSEWAY_ACC_NO_CREATE) continue;
@@ -155,25 +208,26 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
 }
 
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count) {
-    const auto read_range = [&](const causeway_acc_data& one, const mapping& from) {
-        const auto at = static_cast<std::size_t>(static_cast<char*>(one.host) - from.start);
-        on.read(in, one.host, {from.buffer, from.offset + at}, one.bytes);
-    };
     for (int each = count - 1; each >= 0; --each) {
         auto& one = data[each];
         auto* const found = static_cast<mapping*>(one.mapped);
         if (!found) continue;
+        if (one.kind == CAUSEWAY_ACC_FIRSTPRIVATE) {
+            on.free(in, found->buffer, found->bytes);
+            on.table().remove_apart(*found);
+            continue;
+        }
         if (--found->structured > 0 || found->dynamic > 0) continue;
         const bool back = one.kind == CAUSEWAY_ACC_COPY || one.kind == CAUSEWAY_ACC_COPYOUT ||
                           one.kind == CAUSEWAY_ACC_COPYOUT_ZERO;
         if (is_implicit(one)) { // of all pointers that share it, what the region writes
             for (int other = 0; other < count; ++other)
                 if (data[other].kind == CAUSEWAY_ACC_IMPLICIT && data[other].mapped == found)
-                    read_range(data[other], *found);
+                    read_pieces(on, in, data[other], *found);
         } else if (back && found->rows.buffer) {
             read_rows(on, in, *found, one);
         } else if (back) {
-            read_range(one, *found);
+            read_pieces(on, in, one, *found);
         }
         release(on, in, *found);
     }
@@ -268,10 +322,7 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
         if (one.kind == CAUSEWAY_ACC_COPYOUT && found->rows.buffer) {
             read_rows(target.device(), target.queue(), *found, one);
         } else if (one.kind == CAUSEWAY_ACC_COPYOUT) {
-            auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
-            target.device().read(target.queue(), from,
-                                 {found->buffer, found->offset + static_cast<std::size_t>(from - found->start)},
-                                 one.bytes > 0 ? one.bytes : found->bytes);
+            read_pieces(target.device(), target.queue(), named_in(one, *found), *found);
         }
         release(target.device(), target.queue(), *found);
     }
@@ -299,13 +350,13 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
                 write_rows(target.device(), target.queue(), *found, one);
             continue;
         }
-        auto* const from = one.bytes > 0 ? static_cast<char*>(one.host) : found->start;
-        const buffer_location there{found->buffer, found->offset + static_cast<std::size_t>(from - found->start)};
-        const auto bytes = one.bytes > 0 ? one.bytes : found->bytes;
-        if (one.kind == CAUSEWAY_ACC_TO_HOST)
-            target.device().read(target.queue(), from, there, bytes);
-        else
-            target.device().write(target.queue(), there, from, bytes);
+        const auto named = named_in(one, *found);
+        if (one.kind == CAUSEWAY_ACC_TO_HOST) {
+            read_pieces(target.device(), target.queue(), named, *found);
+            continue;
+        }
+        for (const auto& part : pieces_of(named))
+            target.device().write(target.queue(), place_in(*found, part.start), part.start, part.bytes);
     }
     target.finish();
 }

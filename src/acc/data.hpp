@@ -35,6 +35,14 @@ inline bool is_implicit(const causeway_acc_data& one) {
     return one.kind == CAUSEWAY_ACC_IMPLICIT || one.kind == CAUSEWAY_ACC_IMPLICIT_READ;
 }
 
+/// A block of memory that a clause's section names.
+struct piece {
+    char* start;
+    std::size_t bytes;
+};
+/// The blocks of the section: one, unless it leaves out elements of rows of an array.
+std::vector<piece> pieces_of(const causeway_acc_data& one);
+
 void map_all(device& on, queue& in, causeway_acc_data* data, int count);
 void unmap_all(device& on, queue& in, causeway_acc_data* data, int count);
 /// `offset`: where the range begins in the buffer that is made for it.

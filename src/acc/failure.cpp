@@ -19,9 +19,9 @@ thread_local const char* current_routine = nullptr;
     std::exit(1);
 }
 
-// What code of layout 1 hands over.
+// What code of layout 2 hands over.
 static_assert(sizeof(void*) != 8 ||
-                  (CAUSEWAY_ACC_LAYOUT == 1 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 72 &&
+                  (CAUSEWAY_ACC_LAYOUT == 2 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 88 &&
                    sizeof(causeway_acc_argument) == 48 && sizeof(causeway_acc_kernel) == 16 &&
                    sizeof(causeway_acc_region) == 24 && sizeof(causeway_acc_routine) == 40),
               "raise CAUSEWAY_ACC_LAYOUT with each change of these structures");

@@ -126,6 +126,12 @@ void causeway_acc_peer(causeway_acc_clauses* clauses, causeway_acc_data* to, lon
         if (to[each].bytes != from[each].bytes)
             fail_here(quoted(to[each].name) + " has " + std::to_string(to[each].bytes) + " bytes in 'to' and " +
                       std::to_string(from[each].bytes) + " in 'from'");
-        copy_between({target, to[each].host}, {source, from[each].host}, to[each].bytes, to[each].name, number, false);
+        const auto into = pieces_of(to[each]), out_of = pieces_of(from[each]);
+        const auto same = [](const piece& one, const piece& other) { return one.bytes == other.bytes; };
+        if (!std::ranges::equal(into, out_of, same))
+            fail_here(quoted(to[each].name) + " has rows of other lengths in 'to' than in 'from'");
+        for (std::size_t part = 0; part < into.size(); ++part)
+            copy_between({target, into[part].start}, {source, out_of[part].start}, into[part].bytes, to[each].name,
+                         number, false);
     }
 }

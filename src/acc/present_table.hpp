@@ -66,6 +66,15 @@ class present_table {
         ++m_version;
         m_mappings.erase(gone.start);
     }
+    /// The same for memory that no look-up finds.
+    mapping& add_apart(const mapping& made) {
+        ++m_version;
+        return m_apart.emplace_back(made);
+    }
+    void remove_apart(const mapping& gone) {
+        ++m_version;
+        m_apart.remove_if([&](const mapping& each) { return &each == &gone; });
+    }
     /// A number that changes whenever the table does: same version, same answers once forget_freed() was called.
     std::uint64_t version() const { return m_version; }
     /// Takes out what symmetric heaps have freed since. Returns the device addresses that it had.
@@ -79,6 +88,7 @@ class present_table {
 
   private:
     std::map<char*, mapping> m_mappings;
+    std::list<mapping> m_apart;
     std::list<mapping> m_symmetric; // freed ones stay, without memory, while an open data construct points to them
     cl_context m_context = nullptr;
     std::uint64_t m_version = 0;

@@ -20,6 +20,76 @@ static int counts_up(const int* values, int count) {
     return same;
 }
 
+/* A firstprivate copy is of the host's value, also where the device has another one. */
+static void beside_present_ones(void) {
+    int array[4] = {1, 2, 3, 4}, *elements = malloc(4 * sizeof(int)), out[n], more[n];
+    for (int i = 0; i < 4; i++) elements[i] = i + 1;
+#pragma acc enter data copyin(array, elements[0 : 4])
+    array[0] = elements[0] = 9;
+#pragma acc parallel loop firstprivate(array, elements[0 : 4]) copyout(out) async(1)
+    for (int i = 0; i < n; i++) out[i] = array[0] + elements[0];
+#pragma acc parallel loop firstprivate(array) copyout(more) async(1)
+    for (int i = 0; i < n; i++) more[i] = array[0] + array[3];
+    array[0] = array[3] = 70;
+#pragma acc wait(1)
+    int right = 1;
+    for (int i = 0; i < n; i++) right = right && out[i] == 18 && more[i] == 13;
+    expect(right, "firstprivate takes what the host has at the directive");
+#pragma acc exit data delete (array, elements)
+    free(elements);
+}
+
+static void fill(int count, int* values, int with) {
+    for (int i = 0; i < count; i++) values[i] = with;
+}
+
+/* Parts of rows: what lies between them stays. */
+static void of_rows(int none) {
+    int table[4][6], cube[3][4][5];
+    const int on_host = acc_get_device_type() == acc_device_host;
+    fill(24, table[0], 1);
+    fill(60, cube[0][0], 1);
+#pragma acc enter data create(table, cube)
+#pragma acc parallel present(table, cube)
+    {
+#pragma acc loop collapse(2)
+        for (int i = 0; i < 4; i++)
+            for (int j = 0; j < 6; j++) table[i][j] = 7;
+#pragma acc loop collapse(3)
+        for (int i = 0; i < 3; i++)
+            for (int j = 0; j < 4; j++)
+                for (int k = 0; k < 5; k++) cube[i][j][k] = 7;
+    }
+    if (on_host) fill(24, table[0], 1), fill(60, cube[0][0], 1);
+#pragma acc update self(table[0 : 4][0 : none], cube[0 : 3][none : 0][0 : 5])
+    int wrong = 0;
+    for (int i = 0; i < 24; i++) wrong += table[i / 6][i % 6] != 1;
+    for (int i = 0; i < 60; i++) wrong += cube[i / 20][i / 5 % 4][i % 5] != 1;
+    expect(!wrong, "sections with an empty dimension move nothing");
+#pragma acc update self(table[1 : 2][2 : 3], cube[0 : 2][1 : 2][1 : 3])
+    for (int i = 0; i < 24; i++) {
+        const int inside = i / 6 >= 1 && i / 6 < 3 && i % 6 >= 2 && i % 6 < 5;
+        wrong += table[i / 6][i % 6] != (inside && !on_host ? 7 : 1);
+    }
+    for (int i = 0; i < 60; i++) {
+        const int inside = i / 20 < 2 && i / 5 % 4 >= 1 && i / 5 % 4 < 3 && i % 5 >= 1 && i % 5 < 4;
+        wrong += cube[i / 20][i / 5 % 4][i % 5] != (inside && !on_host ? 7 : 1);
+    }
+    expect(!wrong, "update self moves the section's parts of rows alone");
+    fill(24, table[0], 3);
+#pragma acc update device(table[0 : 4][1 : 1])
+    fill(24, table[0], 4);
+#pragma acc update self(table)
+    for (int i = 0; i < 24; i++) wrong += table[i / 6][i % 6] != (on_host ? 4 : i % 6 == 1 ? 3 : 7);
+    expect(!wrong, "update device, too");
+#pragma acc exit data delete (table, cube)
+    fill(24, table[0], 5);
+#pragma acc parallel loop copyout(table[0 : 4][1 : 2])
+    for (int i = 0; i < 4; i++) table[i][1] = table[i][2] = 6;
+    for (int i = 0; i < 24; i++) wrong += table[i / 6][i % 6] != (i % 6 == 1 || i % 6 == 2 ? 6 : 5);
+    expect(!wrong, "copyout brings its part of the rows back");
+}
+
 /* What the program has in variables that regions have copies of. */
 static void of_privates(int on_device) {
     int array[4] = {1, 2, 3, 4}, *elements = malloc(4 * sizeof(int)), out[n], count = 4;
@@ -113,6 +183,8 @@ int main(void) {
         of_pointers(on_device);
     }
     of_sections();
+    beside_present_ones();
+    of_rows(0);
     if (failures == 0) puts("copies: all rules hold");
     return failures != 0;
 }

@@ -57,6 +57,8 @@ DIRECTIVES = [
     ("#pragma acc enter data copyin(a[0:4]) deviceid(0)\n#pragma acc enter data copyin(a[0:8]) deviceid(1)\n"
      "#pragma acc update peer to(a[0:8]) to_device(0) from(a[0:8]) from_device(1)", "update peer: 'a' is only partly present on device 0"),
     ("#pragma acc enter data copyin(a)\n#pragma acc update peer to(a[0:8]) to_device(0) from(a[0:4]) from_device(0)", "update peer: 'a' has 32 bytes in 'to' and 16 in 'from'"),
+    ("static int c[8][8];\n#pragma acc enter data copyin(a, c)\n#pragma acc update peer to(c[0:2][0:4]) to_device(0) from(a[0:12]) from_device(0)",
+     "update peer: 'c' has rows of other lengths in 'to' than in 'from'"),
     ("#pragma acc update peer to(a[0:8]) to_device(0) from(a[0:8]) from_device(9)", "update peer: there is no device 9: devices count from 0 to "),
     ("acc_map_buffer(a, of_another_context(), 0, 16);\n#pragma acc update device(a[0:4])", r"update: clEnqueue\w+Buffer failed with OpenCL's code -\d+"),
     ("acc_map_buffer(a, of_another_context(), 0, 16);\n#pragma acc enter data copyin(b)\n#pragma acc update peer to(a[0:4]) to_device(0) from(b[0:4]) from_device(0)",

@@ -9,7 +9,7 @@ extern "C" {
 
 /* The version of the data that generated code passes to the run time; it rises with each change. Generated code
  * and the library each hold the version that they were compiled with. */
-enum { CAUSEWAY_ACC_LAYOUT = 1 };
+enum { CAUSEWAY_ACC_LAYOUT = 2 };
 
 /* Where a directive stands. These members have the same offsets in every layout. `layout` is 0 in code that was
  * generated before this member existed. */
@@ -35,7 +35,14 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_CREATE_ZERO,
     CAUSEWAY_ACC_IMPLICIT, /* a pointer without a clause: as COPY, but maps nothing if that is on the device already.
                               `host` is null if the compiler could not tell which elements the region uses. */
-    CAUSEWAY_ACC_IMPLICIT_READ /* likewise, and the region writes nothing through it: as COPYIN */
+    CAUSEWAY_ACC_IMPLICIT_READ, /* likewise, and the region writes nothing through it: as COPYIN */
+    CAUSEWAY_ACC_FIRSTPRIVATE /* a copy for this region alone, whatever is present */
+};
+
+/* One dimension of a section: how many parts it has there, and how far they are apart, in bytes. */
+struct causeway_acc_dimension {
+    long count;
+    unsigned long stride;
 };
 
 /* One variable of a data clause. `bytes` is 0 for a pointer without a section, which stands for all that is mapped
@@ -50,6 +57,8 @@ struct causeway_acc_data {
     int parameter; /* 1: a parameter declared as an array; `bytes` counts only if nothing is mapped at `host` */
     long row_first; /* where the section begins in each row, in bytes, if `host` has pointers to rows */
     unsigned long row_bytes; /* of the section in each row; 0: `host` has no such pointers */
+    const struct causeway_acc_dimension* dimensions; /* of a section of an array of arrays, the innermost last */
+    int dimension_count;
 };
 
 /* Iterations of a kernel's loops; 0: unknown before it runs. `lanes` is the loop over lanes inside the gangs' loop. */
@@ -142,6 +151,16 @@ struct causeway_acc_region {
 };
 
 #ifdef CAUSEWAY_ACC_GENERATED
+/* The bytes from a section's first element to its last. */
+static inline __attribute__((unused)) unsigned long causeway_acc_extent(const struct causeway_acc_dimension* dimensions,
+                                                                        int count) {
+    unsigned long bytes = dimensions[count - 1].stride;
+    for (int each = 0; each < count; ++each) {
+        if (dimensions[each].count <= 0) return 0;
+        bytes += (unsigned long)(dimensions[each].count - 1) * dimensions[each].stride;
+    }
+    return bytes;
+}
 /* How often a loop runs from first up to last, which it does not reach. */
 static inline __attribute__((unused)) long causeway_acc_trips(long first, long last, long step) {
     return step > 0 && first < last ? (last - first - 1) / step + 1 : 0;
