@@ -337,7 +337,7 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     }
     const bool one_each = m_one_each && (gang || &node == m_split);
     if (gang) {
-        const auto part = "acc_part" + id, begin = "acc_from" + id, end = "acc_to" + id;
+        const auto part = "acc_part" + id, rest = "acc_rest" + id, begin = "acc_from" + id, end = "acc_to" + id;
         // Where groups share the lanes' loop, the rows of threads are gangs: several in a group if it has no workers.
         const std::string gangs = cast + (!m_split       ? "get_num_groups(0)"
                                           : m_any_worker ? "get_num_groups(1)"
@@ -346,11 +346,12 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
                                          : m_any_worker ? "get_group_id(1)"
                                                         : "get_global_id(1)");
         const auto in_turn = "ACC_IN_TURN(" + total + ")", at_once = width.empty() ? "1" : width;
-        line("const " + type + " " + part + " = " + in_turn + " ? " + at_once + " : " + total + " <= " + gangs +
-             " ? 1 : (" + total + " - 1) / " + gangs + " + 1;");
-        line("const " + type + " " + begin + " = " + part + " * " + self + ";");
-        line("const " + type + " " + end + " = " + in_turn + " || " + total + " - " + begin + " < " + part + " ? " +
-             total + " : " + begin + " + " + part + ";");
+        // Parts differ by one iteration at most, so that no gang is without one that another has twice.
+        line("const " + type + " " + part + " = " + in_turn + " ? " + at_once + " : " + total + " / " + gangs + ", " +
+             rest + " = " + in_turn + " ? 0 : " + total + " % " + gangs + ";");
+        line("const " + type + " " + begin + " = " + part + " * " + self + " + min(" + self + ", " + rest + ");");
+        line("const " + type + " " + end + " = " + in_turn + " ? " + total + " : " + begin + " + " + part + " + (" +
+             self + " < " + rest + ");");
         from = begin;
         to = end;
         step = "acc_apart" + id;

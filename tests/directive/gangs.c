@@ -411,7 +411,27 @@ static void one_after_another(int n) {
     expect(!wrong, "one thread does what stands together");
 }
 
+/* A device with as many cores as gangs waits for the one with most. */
+static void shares_of_gangs(int gangs, int n) {
+    int counts[gangs];
+    for (int g = 0; g < gangs; g++) counts[g] = 0;
+#pragma acc parallel num_gangs(gangs) num_workers(1) vector_length(1) copy(counts)
+    {
+        int mine[1] = {0};
+#pragma acc loop gang
+        for (int i = 0; i < n; i++) mine[0]++;
+#pragma acc loop gang
+        for (int g = 0; g < gangs; g++) counts[g] = mine[0];
+    }
+    int all = 0, wrong = 0;
+    for (int g = 0; g < gangs; g++) all += counts[g], wrong += counts[g] != n / gangs && counts[g] != n / gangs + 1;
+    expect(!wrong && all == n, "gangs share iterations evenly");
+}
+
 int main(void) {
+    shares_of_gangs(4, 10);
+    shares_of_gangs(7, 90);
+    shares_of_gangs(9, 5);
     one_after_another(90);
     pace_of_threads();
     read_before_and_after(64);
