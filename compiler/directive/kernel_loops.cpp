@@ -325,6 +325,13 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         width = cast + "get_local_size(1)";
     }
     std::string from = "0", to = total, step = "1";
+    if (gang && m_has_gang_loop && m_host_trips != "0") {
+        const auto trips = host_trips(node).value_or("0");
+        if (trips == "0" || (workers || lanes) != m_lanes_share)
+            m_host_trips = "0";
+        else if (trips != m_host_trips)
+            m_host_trips = "causeway_acc_larger(" + m_host_trips + ", " + trips + ")";
+    }
     if (gang && !std::exchange(m_has_gang_loop, true)) {
         m_host_trips = host_trips(node).value_or("0");
         m_lanes_share = workers || lanes;

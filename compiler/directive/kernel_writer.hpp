@@ -58,7 +58,7 @@ class kernel_writer {
     bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
                              // gangs' loop
     int m_gang_loops = 0;
-    std::string m_host_trips = "0", m_inner_trips = "0"; // of the first loop over gangs; of m_split
+    std::string m_host_trips = "0", m_inner_trips = "0"; // of the largest loop over gangs, "0": not known; of m_split
     const loop_node* m_split = nullptr; // the loop over lanes that several groups may share
     struct levels {
         bool workers = false, lanes = false;

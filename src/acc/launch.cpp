@@ -42,7 +42,13 @@ launch_shape shape_of(const device& on, const causeway_acc_clauses& clauses, con
     }
     // A few groups for each core of a processor, and many for each of a GPU, whose groups wait for memory in turn.
     shape.gangs = on.units() * (on.is_cpu() ? 4u : 16u);
-    if (on.is_cpu() || trips == 0) return shape;
+    if (trips == 0) return shape;
+    if (on.is_cpu()) {
+        // PoCL gives each core several groups at once: those without an iteration would leave cores idle.
+        const auto lanes = has(CAUSEWAY_ACC_LANES_SHARE_GANG_LOOP) ? shape.vector * shape.workers : 1;
+        shape.gangs = std::min(shape.gangs, (trips + lanes - 1) / lanes);
+        return shape;
+    }
     // A GPU starts groups faster than a group goes through a loop: each iteration has its own thread or gang, unless
     // the gangs have something of their own.
     constexpr std::size_t most_gangs = std::size_t{1} << 20;

@@ -171,6 +171,10 @@ static inline __attribute__((unused)) long causeway_acc_unsigned_trips(unsigned 
 }
 /* The iterations of a loop that the kernel counts in 32 bits; negative if they do not fit. */
 static inline __attribute__((unused)) long causeway_acc_short(long trips) { return trips > 2147483647 ? -1 : trips; }
+/* The iterations of the larger of two loops; -1 if one has too many. */
+static inline __attribute__((unused)) long causeway_acc_larger(long trips, long others) {
+    return trips < 0 || others < 0 ? -1 : trips > others ? trips : others;
+}
 /* Bounds of subscripts, for pointers without a clause. A range whose least value is above its greatest is empty. */
 static inline __attribute__((unused)) long causeway_acc_least(long one, long other) {
     return one < other ? one : other;
