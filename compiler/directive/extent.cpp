@@ -127,9 +127,9 @@ class finder {
             const auto found = range_of(each.variable);
             --m_depth;
             if (!found) continue;
-            const auto least = each.offset ? m_bounds.bound(each.offset, each.at, false) : "0l";
-            const auto most = each.offset ? m_bounds.bound(each.offset, each.at, true) : "0l";
-            ranges.insert({"(" + least + " + " + found->first + ")", "(" + most + " + " + found->last + ")"});
+            const auto least = each.offset ? m_bounds.bound_of_subscript(each.offset, each.at, false) : "0l";
+            const auto most = each.offset ? m_bounds.bound_of_subscript(each.offset, each.at, true) : "0l";
+            ranges.insert({sum_of(least, found->first), sum_of(most, found->last)});
         }
         for (const auto& each : m_accesses) {
             if (m_failed || each.root != pointer || known.contains(each.expression->IgnoreParens())) continue;
@@ -142,8 +142,13 @@ class finder {
             if (!subscript || at == m_places.end()) {
                 m_failed = true;
             } else {
-                ranges.insert({*subscript ? m_bounds.bound(*subscript, at->second, false) : "0l",
-                               *subscript ? m_bounds.bound(*subscript, at->second, true) : "0l"});
+                auto first = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, false) : "0l";
+                auto last = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, true) : "0l";
+                if (const auto empty = m_bounds.emptiness(at->second); !empty.empty()) {
+                    first = "(" + empty + " ? 1l : " + first + ")";
+                    last = "(" + empty + " ? 0l : " + last + ")";
+                }
+                ranges.insert({first, last});
             }
         }
         if (const auto leaks = m_variables.leaked.find(pointer);

@@ -486,12 +486,13 @@ class analyser {
                 };
                 const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
                 if (const auto used = extent_of(m_unit, m_of.body, variable, is_value)) {
-                    const auto empty = used->last + " < " + used->first + " ? 0 : ";
-                    const auto bytes = "(" + empty + "(" + used->last + " - " + used->first + " + 1) * sizeof(*" +
-                                       name + "))";
+                    const auto range = "(" + used->first + ", " + used->last + ")";
+                    const auto elements = "causeway_acc_elements" + range;
                     made.record = own_record(m_region.data.size());
-                    m_region.data.push_back({kind, "(void *)(" + name + " + (" + empty + used->first + "))",
-                                             "(void *)" + name, bytes, name});
+                    m_region.data.push_back({kind,
+                                             "(causeway_acc_is_endless" + range + " ? (void *)0 : (void *)(" + name +
+                                                 " + (" + elements + " > 0 ? " + used->first + " : 0)))",
+                                             "(void *)" + name, elements + " * sizeof(*" + name + ")", name});
                 } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
                     made.record = own_record(m_region.data.size());
                     m_region.data.push_back({kind, "(void *)" + name, "(void *)" + name, declared, name, true});

@@ -4,6 +4,7 @@
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/FoldingSet.h>
 #include <llvm/ADT/StringExtras.h>
+#include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
 #include <deque>
@@ -18,6 +19,28 @@ static std::string least(const std::string& one, const std::string& other) {
 }
 static std::string most(const std::string& one, const std::string& other) {
     return one == other ? one : "causeway_acc_most(" + one + ", " + other + ")";
+}
+
+/// The value of a literal.
+static std::optional<long> literal(const std::string& text) {
+    long value = 0;
+    const auto digits = llvm::StringRef(text);
+    return !digits.ends_with("l") || digits.drop_back().getAsInteger(10, value) ? std::nullopt : std::optional(value);
+}
+
+std::string sum_of(const std::string& one, const std::string& other) {
+    const auto left = literal(one), right = literal(other);
+    long sum = 0;
+    if (left && right && !llvm::AddOverflow(*left, *right, sum)) return std::to_string(sum) + "l";
+    return left == 0 ? other : right == 0 ? one : "causeway_acc_sum(" + one + ", " + other + ")";
+}
+static std::string difference_of(const std::string& one, const std::string& other) {
+    const auto right = literal(other);
+    if (right && *right > -INT64_MAX) return sum_of(one, std::to_string(-*right) + "l");
+    return "causeway_acc_difference(" + one + ", " + other + ")";
+}
+static std::string product_of(const std::string& one, const std::string& other) {
+    return one == "1l" ? other : other == "1l" ? one : "causeway_acc_product(" + one + ", " + other + ")";
 }
 
 std::string of_all(const std::set<std::string>& texts, bool greatest) {
@@ -35,13 +58,35 @@ class value_bounds::writer {
     std::string bound(const Expr* expression, const place* here, bool greatest) {
         if (m_failed || m_depth >= most_depth) return fail();
         ++m_depth;
+        const auto* conversion = conversion_in(expression);
         const auto* plain = expression->IgnoreParenImpCasts();
-        auto text = bound_of(plain, here, greatest);
-        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp()) {
+        auto text = conversion ? as_type(conversion->getSubExpr(), conversion->getType(), here, greatest)
+                               : bound_of(plain, here, greatest);
+        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp() && !conversion) {
             text = with_tied_loops(sum, here, greatest, text);
             if (!m_failed) text = limited_as_written(sum, here, greatest, text);
         }
         --m_depth;
+        return text;
+    }
+
+    std::string bound_of_subscript(const Expr* expression, const place* here, bool greatest) {
+        return as_type(expression, m_unit.context.LongTy, here, greatest);
+    }
+
+    std::string emptiness(const place* here) {
+        std::set<std::string> all;
+        for (const auto* at = here; at; at = at->around) {
+            if (!at->loop) continue;
+            const auto failed = std::exchange(m_failed, false);
+            const auto low = of_loop(*at->loop, at->around, false), high = of_loop(*at->loop, at->around, true);
+            if (std::exchange(m_failed, failed)) continue;
+            const auto first = literal(low), last = literal(high);
+            if (first && last && *first <= *last) continue;
+            all.insert(low + " > " + high);
+        }
+        std::string text;
+        for (const auto& each : all) text += (text.empty() ? "" : " || ") + each;
         return text;
     }
 
@@ -60,10 +105,53 @@ class value_bounds::writer {
         return &m_made.emplace_back(place{.around = around, .condition = condition, .holds = holds});
     }
 
+    /// A conversion between integers that the expression is; nullptr for others.
+    static const CastExpr* conversion_in(const Expr* expression) {
+        for (;;) {
+            expression = expression->IgnoreParens();
+            const auto* cast = dyn_cast<CastExpr>(expression);
+            if (!cast) return nullptr;
+            if (cast->getCastKind() == CK_IntegralCast) return cast;
+            if (cast->getCastKind() != CK_LValueToRValue && cast->getCastKind() != CK_NoOp) return nullptr;
+            expression = cast->getSubExpr();
+        }
+    }
+
+    /// True if the type is an unsigned one of 32 bits, whose sums and products wrap around. Their bounds do not, until
+    /// they become a number of another type.
+    bool is_word(QualType type) const {
+        constexpr unsigned word = 32;
+        return type->isIntegerType() && is_unsigned(type) && width_of(type) == word;
+    }
+
+    /// A bound of the expression, converted to the type.
+    std::string as_type(const Expr* expression, QualType to, const place* here, bool greatest) {
+        constexpr unsigned least_bits = 32, no_width = 1000;
+        const auto from = expression->getType();
+        if (!from->isIntegerType()) return fail();
+        const auto both = [&] { return bound(expression, here, false) + ", " + bound(expression, here, true); };
+        const char* const which = greatest ? ", 1)" : ", 0)";
+        const bool wraps = is_word(from) && narrowest_unsigned(expression, here, no_width) <= least_bits;
+        Expr::EvalResult value;
+        if (expression->EvaluateAsInt(value, m_unit.context) && !is_unsigned(to)) {
+            auto number = value.Val.getInt().extOrTrunc(width_of(to));
+            number.setIsSigned(true);
+            return number.isRepresentableByInt64() ? llvm::toString(number, 10) + "l" : fail();
+        }
+        if (width_of(to) > least_bits)
+            return wraps ? "causeway_acc_as_element(" + both() + which : bound(expression, here, greatest);
+        if (width_of(from) <= width_of(to) && !wraps) return bound(expression, here, greatest);
+        if (width_of(from) <= width_of(to) && is_unsigned(to)) return bound(expression, here, greatest);
+        const auto [lowest, highest] = limits_of(to);
+        const auto low = bound(expression, here, false), high = bound(expression, here, true);
+        return "causeway_acc_as_type(" + lowest + ", " + low + ", " + high + ", " + highest + which;
+    }
+
     /// All that sets the variable is known where it is used.
     bool is_followed(const VarDecl* variable) const {
         const auto writes = m_variables.writes.find(variable), known = m_variables.known.find(variable);
-        return (writes == m_variables.writes.end() ? 0 : writes->second) == (known == m_variables.known.end() ? 0 : known->second);
+        return (writes == m_variables.writes.end() ? 0 : writes->second) ==
+               (known == m_variables.known.end() ? 0 : known->second);
     }
 
     /// A bound of what is not `value`.
@@ -91,6 +179,12 @@ class value_bounds::writer {
             if (number.getActiveBits() > most_bits && number.getSignificantBits() > most_bits) return std::nullopt;
             return number.getExtValue();
         };
+        const auto* conversion = conversion_in(expression);
+        if (conversion && isa<BinaryOperator>(conversion->getSubExpr()->IgnoreParenImpCasts()) &&
+            is_word(conversion->getSubExpr()->getType()) && !constant(expression)) {
+            into.others.emplace_back(expression, factor);
+            return;
+        }
         expression = expression->IgnoreParenImpCasts();
         const auto* unary = dyn_cast<UnaryOperator>(expression);
         const auto* binary = dyn_cast<BinaryOperator>(expression);
@@ -145,14 +239,13 @@ class value_bounds::writer {
         }
         if (!tied) return text;
         const bool failed = std::exchange(m_failed, false);
-        std::string sum = "(" + std::to_string(all.constant) + "l";
+        auto sum = std::to_string(all.constant) + "l";
         for (const auto& [variable, factor] : all.variables)
             if (factor != 0)
-                sum += " + " + std::to_string(factor) + "l * " +
-                       bound_of_variable(variable, here, (factor > 0) == greatest);
+                sum = sum_of(sum, product_of(std::to_string(factor) + "l",
+                                             bound_of_variable(variable, here, (factor > 0) == greatest)));
         for (const auto& [other, factor] : all.others)
-            sum += " + " + std::to_string(factor) + "l * " + bound(other, here, (factor > 0) == greatest);
-        sum += ")";
+            sum = sum_of(sum, product_of(std::to_string(factor) + "l", bound(other, here, (factor > 0) == greatest)));
         const bool known = !std::exchange(m_failed, false);
         m_failed = failed && !known;
         if (failed || !known) return known ? sum : text;
@@ -160,7 +253,6 @@ class value_bounds::writer {
     }
 
     std::string bound_of(const Expr* expression, const place* here, bool greatest) {
-        constexpr unsigned least_bits = 32;
         if (!expression->getType()->isIntegerType()) return fail();
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) {
@@ -169,15 +261,14 @@ class value_bounds::writer {
         }
         if (const auto* variable = named(expression)) return bound_of_variable(variable, here, greatest);
         if (const auto* cast = dyn_cast<ExplicitCastExpr>(expression))
-            return m_unit.context.getTypeSize(cast->getType()) >= least_bits ? bound(cast->getSubExpr(), here, greatest)
-                                                                             : fail();
+            return cast->getCastKind() == CK_NoOp ? bound(cast->getSubExpr(), here, greatest) : fail();
         if (const auto* choice = dyn_cast<ConditionalOperator>(expression)) {
             const auto one = bound(choice->getTrueExpr(), under(here, choice->getCond(), true), greatest),
                        other = bound(choice->getFalseExpr(), under(here, choice->getCond(), false), greatest);
             return greatest ? most(one, other) : least(one, other);
         }
         if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
-            if (unary->getOpcode() == UO_Minus) return "(- " + bound(unary->getSubExpr(), here, !greatest) + ")";
+            if (unary->getOpcode() == UO_Minus) return difference_of("0l", bound(unary->getSubExpr(), here, !greatest));
             if (unary->getOpcode() == UO_Plus) return bound(unary->getSubExpr(), here, greatest);
             return fail();
         }
@@ -185,8 +276,8 @@ class value_bounds::writer {
         if (!binary) return fail();
         const auto *left = binary->getLHS(), *right = binary->getRHS();
         switch (binary->getOpcode()) {
-        case BO_Add: return "(" + bound(left, here, greatest) + " + " + bound(right, here, greatest) + ")";
-        case BO_Sub: return "(" + bound(left, here, greatest) + " - " + bound(right, here, !greatest) + ")";
+        case BO_Add: return sum_of(bound(left, here, greatest), bound(right, here, greatest));
+        case BO_Sub: return difference_of(bound(left, here, greatest), bound(right, here, !greatest));
         case BO_Mul: return product(left, right, here, greatest);
         case BO_Div:
         case BO_Rem: return division(binary, here, greatest);
@@ -204,7 +295,7 @@ class value_bounds::writer {
     std::string product(const Expr* left, const Expr* right, const place* here, bool greatest) {
         if (mixes_bits(left) || mixes_bits(right)) return fail();
         const auto of = [&](bool greatest_left, bool greatest_right) {
-            return "(" + bound(left, here, greatest_left) + " * " + bound(right, here, greatest_right) + ")";
+            return product_of(bound(left, here, greatest_left), bound(right, here, greatest_right));
         };
         if (never_negative(left, here) && never_negative(right, here)) return of(greatest, greatest);
         if (same(left, right))
@@ -262,9 +353,12 @@ class value_bounds::writer {
         auto first = bound(left, here, false), last = bound(left, here, true);
         if (narrowest_unsigned(right, here, no_width) < width) return fail();
         const auto narrow = narrowest_unsigned(left, here, no_width);
-        // Addresses have fewer bits than the widest types.
-        constexpr unsigned address_bits = 47;
-        const auto most_of_type = (1l << (width == widest ? address_bits : is_unsigned ? width : width - 1)) - 1;
+        // Bounds that far are not known.
+        constexpr unsigned address_bits = 62;
+        const auto most_of_type = (1l << (width == widest ? address_bits
+                                          : is_unsigned   ? width
+                                                          : width - 1)) -
+                                  (width == widest ? 0 : 1);
         const auto limit = std::to_string(most_of_type) + "l";
         if (is_unsigned && !never_negative(right, here)) by = "(" + by + " < 0 ? " + limit + " : " + by + ")";
         if (narrow < width) { // wraps around before it is widened
@@ -338,7 +432,22 @@ class value_bounds::writer {
         const Expr* expression = nullptr;
     };
     bool is(const Expr* expression, const subject& of) const {
+        expression = whole(expression);
         return of.variable ? named(expression) == of.variable : same(expression, of.expression);
+    }
+    /// What is converted, explicitly or not, to types that have room for it or are unsigned.
+    const Expr* whole(const Expr* expression) const {
+        for (;;) {
+            expression = expression->IgnoreParenImpCasts();
+            const auto* cast = dyn_cast<ExplicitCastExpr>(expression);
+            if (!cast || cast->getCastKind() != CK_IntegralCast) return expression;
+            const auto from = cast->getSubExpr()->getType(), to = cast->getType();
+            const bool keeps = is_unsigned(to) ? width_of(from) <= width_of(to)
+                                               : width_of(from) < width_of(to) ||
+                                                     (width_of(from) == width_of(to) && !is_unsigned(from));
+            if (!keeps) return expression;
+            expression = cast->getSubExpr();
+        }
     }
     bool same(const Expr* one, const Expr* other) const {
         llvm::FoldingSetNodeID first, second;
@@ -383,10 +492,11 @@ class value_bounds::writer {
     /// As limited(), by `left opcode right` where `left` is what is meant, or that and a term.
     std::string solved(const subject& of, const place* here, const Expr* left, BinaryOperatorKind opcode,
                        const Expr* right, bool greatest, const std::string& text) {
+        const auto* meant = whole(left);
         const Expr* term = nullptr;
         bool plus = true;
         if (!is(left, of)) {
-            const auto* sum = dyn_cast<BinaryOperator>(left->IgnoreParenImpCasts());
+            const auto* sum = dyn_cast<BinaryOperator>(meant);
             if (!sum || (sum->getOpcode() != BO_Add && sum->getOpcode() != BO_Sub)) return text;
             plus = sum->getOpcode() == BO_Add;
             if (is(sum->getLHS(), of))
@@ -398,7 +508,8 @@ class value_bounds::writer {
         }
         const bool below = opcode == BO_LT || opcode == BO_LE || opcode == BO_EQ;
         const bool above = opcode == BO_GT || opcode == BO_GE || opcode == BO_EQ;
-        const bool is_unsigned = !left->getType()->isSignedIntegerType();
+        const bool narrow = is_word(meant->getType());
+        const bool is_unsigned = narrow || !left->getType()->isSignedIntegerType();
         const bool under = is_unsigned && !term && (opcode == BO_LT || opcode == BO_LE);
         if (opcode != BO_NE && !(greatest ? below : above) && !under) return text;
         const auto failed = m_failed;
@@ -407,23 +518,28 @@ class value_bounds::writer {
             const auto low = bound(right, here, false), high = bound(right, here, true);
             const bool known = !m_failed;
             m_failed = failed;
-            const auto far = width_of(left) < 64 ? low + " < 0 || " + high + " > 2147483647l" : low + " < 0";
+            const auto far = narrow || width_of(left) < 64 ? low + " < 0 || " + high + " > 2147483647l" : low + " < 0";
             return known ? "(" + far + " ? " + text + " : " + most(text, "0l") + ")" : text;
         }
         const auto limit_of = [&](bool most) {
-            const auto all = bound(right, here, most);
-            return term ? "(" + all + (plus ? " - " : " + ") + bound(term, here, plus ? !most : most) + ")" : all;
+            auto all = bound(right, here, most);
+            if (!term) return all;
+            const auto other = bound(term, here, plus ? !most : most);
+            return plus ? difference_of(all, other) : sum_of(all, other);
         };
         auto limit = limit_of(greatest);
         if (opcode == BO_NE && limit != limit_of(!greatest)) m_failed = true;
-        if (opcode == BO_LT) limit = "(" + limit + " - 1)";
-        if (opcode == BO_GT) limit = "(" + limit + " + 1)";
+        if (opcode == BO_LT) limit = sum_of(limit, "-1l");
+        if (opcode == BO_GT) limit = sum_of(limit, "1l");
         // Unsigned numbers below 0 are large ones.
         std::string wraps;
         if (is_unsigned)
-            for (const auto* side : {left, right})
-                if (!(under && side == left) && !never_negative(side, here))
-                    wraps += (wraps.empty() ? "" : " || ") + bound(side, here, false) + " < 0";
+            for (const auto* side : {left, right}) {
+                const auto add = [&](const std::string& text) { wraps += (wraps.empty() ? "" : " || ") + text; };
+                if (!(under && side == left) && !never_negative(side, here)) add(bound(side, here, false) + " < 0");
+                if (is_word(whole(side)->getType()) && isa<BinaryOperator>(whole(side)))
+                    add(bound(whole(side), here, true) + " > 4294967295l");
+            }
         const bool known = !m_failed;
         m_failed = failed;
         if (!known) return text;
@@ -475,21 +591,15 @@ class value_bounds::writer {
                 text(llvm::APSInt::getMaxValue(bits, is_unsigned(type)))};
     }
 
-    /// The loop's first value, as its variable has it.
+    /// The loop's first value, as the condition has it.
     std::string first_of(const counted_loop& loop, const place* around, bool greatest) {
-        const auto raw = bound(loop.first, around, greatest);
-        const auto given = loop.first->IgnoreParenImpCasts()->getType();
+        auto raw = bound(loop.first, around, greatest);
         const bool up = loop.goes == course::up && loop.comparison != BO_NE;
         const bool may_be_below = !never_negative(loop.first, around);
         const auto values = [&](const std::string& lowest, const std::string& highest) {
             return "causeway_acc_as_type(" + lowest + ", " + bound(loop.first, around, false) + ", " +
                    bound(loop.first, around, true) + ", " + highest + (greatest ? ", 1)" : ", 0)");
         };
-        if (width_of(loop.type) < width_of(given) ||
-            (!is_unsigned(loop.type) && is_unsigned(given) && width_of(loop.type) == width_of(given) && may_be_below)) {
-            const auto [lowest, highest] = limits_of(loop.type);
-            return values(lowest, highest);
-        }
         if (!up || !may_be_below || !is_unsigned(loop.compared)) return raw;
         // As an unsigned number it is large, and beyond the end, unless that is large, too.
         const auto low = bound(loop.last, around, false), high = bound(loop.last, around, true);
@@ -504,10 +614,10 @@ class value_bounds::writer {
         const bool reaches = loop.comparison == BO_LE || loop.comparison == BO_GE;
         const bool differs = loop.comparison == BO_NE;
         if (differs && loop.stride != 1 && loop.stride != -1) return fail();
-        const auto begin = first_of(loop, around, greatest);
+        auto begin = first_of(loop, around, greatest);
         if (differs && is_unsigned(loop.type)) return of_unsigned_loop(loop, around, greatest, begin);
         if (greatest == down) return begin;
-        auto end = "(" + bound(loop.last, around, greatest) + (reaches ? ")" : down ? " + 1)" : " - 1)");
+        auto end = sum_of(bound(loop.last, around, greatest), reaches ? "0l" : down ? "1l" : "-1l");
         if (!loop.step || differs) return end;
         const auto failed = m_failed;
         m_failed = false;
@@ -528,8 +638,8 @@ class value_bounds::writer {
             value.Val.getInt().popcount() == bits)
             return greatest ? begin : "0l"; // down to 0, which is the last before
         const auto first = first_of(loop, around, down), last = bound(loop.last, around, !down);
-        if (down) return greatest ? begin : "(" + last + " > " + first + " ? 0l : " + last + " + 1)";
-        if (greatest) return "(" + last + " - 1)";
+        if (down) return greatest ? begin : "(" + last + " > " + first + " ? 0l : " + sum_of(last, "1l") + ")";
+        if (greatest) return sum_of(last, "-1l");
         return bits == widest ? begin : "(" + first + " > " + last + " ? " + begin + " - 4294967296l : " + begin + ")";
     }
 };
@@ -541,6 +651,10 @@ value_bounds::~value_bounds() = default;
 std::string value_bounds::bound(const Expr* expression, const place* here, bool greatest) {
     return m_writer->bound(expression, here, greatest);
 }
+std::string value_bounds::bound_of_subscript(const Expr* expression, const place* here, bool greatest) {
+    return m_writer->bound_of_subscript(expression, here, greatest);
+}
+std::string value_bounds::emptiness(const place* here) { return m_writer->emptiness(here); }
 bool value_bounds::has_failed() const { return m_writer->has_failed(); }
 
 } // namespace directive

@@ -41,8 +41,13 @@ class value_bounds {
     value_bounds(const value_bounds&) = delete;
     value_bounds& operator=(const value_bounds&) = delete;
 
-    /// The least or greatest value of the expression, where `here` holds. If it is not known, has_failed() from then on.
+    /// The least or greatest value of the expression, where `here` holds. If it is not known, has_failed() from then
+    /// on.
     std::string bound(const clang::Expr* expression, const place* here, bool greatest);
+    /// The same of a subscript, which unsigned numbers of 32 bits become as C has them.
+    std::string bound_of_subscript(const clang::Expr* expression, const place* here, bool greatest);
+    /// Text that is true if a loop around has no iterations; empty if that is not seen.
+    std::string emptiness(const place* here);
     bool has_failed() const;
 
   private:
@@ -50,6 +55,7 @@ class value_bounds {
     std::unique_ptr<writer> m_writer;
 };
 
+std::string sum_of(const std::string& one, const std::string& other);
 /// The least or the greatest of the values.
 std::string of_all(const std::set<std::string>& texts, bool greatest);
 

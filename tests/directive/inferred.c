@@ -256,6 +256,96 @@ static void tied_loops(int* a, int* b, int here) {
         for (int j = i; j > i - 6; j--) b[j] += a[2 * i - 2 * j] - a[all - 1 - (i - j) / 2];
 }
 
+/// Values that become others in a narrower or unsigned type, or wrap around before they are widened.
+static void conversions(int* a, int* b, int here) {
+    unsigned few = 8, back = -1, from = 5;
+    long big = 4294967296l + 5, zero = 0;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n; i++) {
+        const int v = (long)i * 1000000007l;
+        b[v / 134217728 + 16] = 1;
+    }
+#pragma acc parallel loop if (here)
+    for (unsigned i = 1; i < few; i++) a[i + back] = i;
+#pragma acc parallel loop if (here)
+    for (int i = 1; i < few; i++) {
+        const int less = ~0u, more = big;
+        a[i + less] += a[i + more] + a[i + (int)big];
+    }
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < 10; i++)
+        if (i - from > zero) b[i] += 1;
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < 10; i++) {
+        if (i - from <= zero) continue;
+        b[i] += 2;
+    }
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n + 3; i++)
+        if ((unsigned)(i - 2) < (unsigned)n) b[i - 2] -= 3;
+#pragma acc parallel loop if (here)
+    for (int i = -3; i < n + 3; i++)
+        if ((size_t)i < (size_t)n) a[i] += 3;
+}
+
+/// First values and ends that C converts.
+static void converted_loops(int* a, int* b, int here) {
+    unsigned all = n, few = 8;
+    int zero = 0, large = 266;
+    size_t many = n;
+#pragma acc parallel loop if (here)
+    for (int i = -2; i < few; i++) a[i + 1] = 1;
+#pragma acc parallel loop if (here)
+    for (unsigned i = zero - 1; i < few; i++) a[i + 1] = 2;
+#pragma acc parallel loop if (here)
+    for (unsigned char i = large; i < n; i++) a[i] += 3;
+#pragma acc parallel loop if (here)
+    for (long i = -3; i < many; i++) b[i] = 1;
+#pragma acc parallel loop if (here)
+    for (unsigned i = all - 1; i != -1; i--) b[i] += 2;
+#pragma acc parallel loop if (here)
+    for (size_t i = many - 1; i != (size_t)-1; i--) b[i] += 2;
+#pragma acc parallel loop if (here)
+    for (unsigned i = zero - 1; i != ~0u; i--) b[i] += 4;
+#pragma acc parallel loop if (here)
+    for (int i = n - 1; i != -1; i += -1) a[i] += b[i];
+}
+
+/// Products that no number of the host holds.
+static void far_products(int* a, int* b, int here) {
+    unsigned cells = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < n; i++) {
+        unsigned s = i;
+        s = s * 1664525u + 1013904223u;
+        s = s * 1664525u + 1013904223u;
+        s = s * 1664525u + 1013904223u;
+        b[i] = a[s % cells];
+    }
+#pragma acc parallel loop if (here)
+    for (long i = 0; i < n; i++) {
+        unsigned long s = i;
+        s = (s * 25214903917ul + 11) % 281474976710656ul;
+        s = (s * 25214903917ul + 11) % 281474976710656ul;
+        b[i] += a[s % cells] + a[i * 1000003ul * 1000003ul * 1000003ul * 7919ul % cells];
+    }
+#pragma acc parallel loop if (here)
+    for (unsigned i = 0; i < cells; i++) b[i] += a[(i * 2654435761u * 2246822519u) % cells];
+}
+
+/// Where a loop around has no iterations, nothing is used.
+static void empty_loops(int* a, int* b, int here) {
+    int none = 0, all = n;
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < none; i++)
+        for (int j = 0; j < 100 * all; j++) a[i + j] = b[j];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < none; i++) a[500] = b[-1 / 4u];
+#pragma acc parallel loop if (here)
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < none; j++) a[i * 100 + 80] = b[j * 10 + all];
+}
+
 static int faults;
 static void compare(const char* name, void (*run)(int*, int*, int)) {
     enum { size = 2 * n + 3 * margin };
@@ -294,5 +384,9 @@ int main(void) {
     COMPARE(squares);
     COMPARE(nothing_far_away);
     COMPARE(tied_loops);
+    COMPARE(conversions);
+    COMPARE(converted_loops);
+    COMPARE(far_products);
+    COMPARE(empty_loops);
     return faults != 0;
 }

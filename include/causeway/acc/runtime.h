@@ -175,7 +175,28 @@ static inline __attribute__((unused)) long causeway_acc_short(long trips) { retu
 static inline __attribute__((unused)) long causeway_acc_larger(long trips, long others) {
     return trips < 0 || others < 0 ? -1 : trips > others ? trips : others;
 }
-/* Bounds of subscripts, for pointers without a clause. A range whose least value is above its greatest is empty. */
+/* Bounds of subscripts, for pointers without a clause. A range whose least value is above its greatest is empty. What
+ * `long` does not hold is not known: it is as far as can be, and so is all that is computed of it.
+ */
+#define CAUSEWAY_ACC_FAR (1l << 62)
+static inline __attribute__((unused)) int causeway_acc_is_far(long bound) {
+    return bound >= CAUSEWAY_ACC_FAR || bound <= -CAUSEWAY_ACC_FAR;
+}
+static inline __attribute__((unused)) long causeway_acc_sum(long one, long other) {
+    if (causeway_acc_is_far(one)) return one;
+    return causeway_acc_is_far(other) ? other : one + other;
+}
+static inline __attribute__((unused)) long causeway_acc_difference(long one, long other) {
+    return causeway_acc_sum(one, other == -1 - 9223372036854775807l ? CAUSEWAY_ACC_FAR : -other);
+}
+static inline __attribute__((unused)) long causeway_acc_product(long one, long other) {
+    long product = 0;
+    if (one == 0 || other == 0) return 0;
+    if (!causeway_acc_is_far(one) && !causeway_acc_is_far(other) && !__builtin_mul_overflow(one, other, &product) &&
+        !causeway_acc_is_far(product))
+        return product;
+    return (one < 0) == (other < 0) ? CAUSEWAY_ACC_FAR : -CAUSEWAY_ACC_FAR;
+}
 static inline __attribute__((unused)) long causeway_acc_least(long one, long other) {
     return one < other ? one : other;
 }
@@ -192,11 +213,13 @@ static inline __attribute__((unused)) long causeway_acc_without(long bound, long
 }
 /* The last value before or at `end` of a loop's variable. */
 static inline __attribute__((unused)) long causeway_acc_reached(long first, long end, long step, int down) {
-    const long each = step < 0 ? -step : step, far = down ? first - end : end - first;
+    const long each = step < 0 ? -step : step,
+               far = down ? causeway_acc_difference(first, end) : causeway_acc_difference(end, first);
+    if (causeway_acc_is_far(first) || causeway_acc_is_far(end)) return end;
     return each == 0 || far < 0 ? end : down ? first - far / each * each : first + far / each * each;
 }
 static inline __attribute__((unused)) long causeway_acc_square(long least, long greatest, int wants_most) {
-    const long one = least * least, other = greatest * greatest;
+    const long one = causeway_acc_product(least, least), other = causeway_acc_product(greatest, greatest);
     if (least > greatest) return wants_most ? -1 : 0;
     if (wants_most) return causeway_acc_most(one, other);
     return least > 0 ? one : greatest < 0 ? other : 0;
@@ -212,16 +235,28 @@ static inline __attribute__((unused)) long causeway_acc_wrapped(long lowest, lon
  */
 static inline __attribute__((unused)) long causeway_acc_as_type(long lowest, long least, long greatest, long highest,
                                                                 int wants_most) {
-    const long values = highest - lowest + 1, from = least - lowest, to = greatest - lowest;
+    const long values = highest - lowest + 1, from = causeway_acc_difference(least, lowest),
+               to = causeway_acc_difference(greatest, lowest);
     const long first = from / values - (from % values < 0), last = to / values - (to % values < 0);
     if (least > greatest) return wants_most ? greatest : least;
-    if (first != last) return wants_most ? highest : lowest;
+    if (first != last || causeway_acc_is_far(from)) return wants_most ? highest : lowest;
     return (wants_most ? greatest : least) - first * values;
+}
+/* As of an unsigned type of 32 bits, but that values before its first and in it stay next to each other: the former are
+ * far behind all others in the type, where no element is.
+ */
+static inline __attribute__((unused)) long causeway_acc_as_element(long least, long greatest, int wants_most) {
+    const long values = 1l << 32, moved = greatest & ~(values - 1);
+    if (least > greatest) return wants_most ? greatest : least;
+    if (causeway_acc_is_far(least) || causeway_acc_is_far(greatest) || greatest - least >= values)
+        return wants_most ? CAUSEWAY_ACC_FAR : -CAUSEWAY_ACC_FAR;
+    return (wants_most ? greatest : least) - moved;
 }
 /* Of least..greatest divided by `by`. */
 static inline __attribute__((unused)) long causeway_acc_quotient(long by, long least, long greatest, int wants_most) {
+    const long end = wants_most == (by > 0) ? greatest : least;
     if (by == 0 || least > greatest) return wants_most ? -1 : 0;
-    return (wants_most == (by > 0) ? greatest : least) / by;
+    return causeway_acc_is_far(end) ? (by > 0 ? end : -end) : end / by;
 }
 static inline __attribute__((unused)) long causeway_acc_remainder(long by, long least, long greatest, int wants_most) {
     const long most = by < 0 ? -by - 1 : by - 1;
@@ -237,6 +272,14 @@ static inline __attribute__((unused)) void* causeway_acc_copy(const void* from, 
     return from ? __builtin_memcpy(made, from, bytes) : made;
 }
 static inline __attribute__((unused)) void causeway_acc_free_copy(void* copy) { __builtin_free(*(void**)copy); }
+/* True if a range is not known, or all that a type has. */
+static inline __attribute__((unused)) int causeway_acc_is_endless(long first, long last) {
+    return first <= last && (first <= -(1l << 40) || last >= 1l << 40 || last - first == 4294967295l);
+}
+/* How many elements a range has. */
+static inline __attribute__((unused)) long causeway_acc_elements(long first, long last) {
+    return last < first || causeway_acc_is_endless(first, last) ? 0 : last - first + 1;
+}
 /* `declare` in a function: ends with the block that it stands in. */
 struct causeway_acc_declared {
     struct causeway_acc_clauses* clauses;
