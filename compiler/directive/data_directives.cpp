@@ -36,8 +36,9 @@ void host_rewriter::data(const found_directive& of) {
         if (kind.empty()) continue;
         for (const auto& entry : clause.items) {
             if (const auto* variable = variable_of(of, entry))
-                m_visible.push_back(
-                    {variable, "&__acc_data" + std::to_string(id) + "[" + std::to_string(records.size()) + "]", kind});
+                m_visible.push_back({variable,
+                                     "&__acc_data" + std::to_string(id) + "[" + std::to_string(records.size()) + "]",
+                                     kind, device_of(*of.directive), of.directive->find("if") != nullptr});
             records.push_back(record_of(m_unit, of, entry, kind));
         }
     }

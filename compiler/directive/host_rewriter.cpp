@@ -125,6 +125,14 @@ std::string host_rewriter::private_copy(const found_directive& of, const item& e
     return copied_elements(name, low ? low.text : "0", record_of(m_unit, of, entry, "CREATE").bytes, false);
 }
 
+std::string host_rewriter::device_of(const pragma& directive) {
+    for (const char* clause : {"deviceid", "device", "device_num"})
+        if (const auto* found = directive.value(clause);
+            found && *found && (directive.name != "update" || std::string(clause) != "device"))
+            return "(" + found->text + ")";
+    return "-1";
+}
+
 std::string host_rewriter::clauses(const found_directive& of) {
     const auto& directive = *of.directive;
     const auto id = std::to_string(directive.id);
@@ -146,10 +154,7 @@ std::string host_rewriter::clauses(const found_directive& of) {
         const auto* found = directive.value(clause);
         return found && *found ? "(" + found->text + ")" : otherwise;
     };
-    std::string device = "-1";
-    for (const char* clause : {"deviceid", "device", "device_num"})
-        if (directive.name != "update" || std::string(clause) != "device")
-            device = device == "-1" ? value(clause, "-1") : device;
+    const auto device = device_of(directive);
     std::string condition = value("if", "1");
     if (directive.is_compute() && directive.find("self")) condition = "(" + condition + ") && !" + value("self", "1");
     const auto* asynchronous = directive.find("async");
@@ -197,7 +202,10 @@ void host_rewriter::compute(const found_directive& of) {
     const auto id = of.directive->id;
     const auto number = std::to_string(id);
     const loop_tree tree(m_unit, of);
-    const auto region = analyse(m_unit, of, tree, m_visible);
+    auto visible = m_visible;
+    for (auto& each : visible)
+        each.sure = each.kind == "DEVICEPTR" || (!each.conditional && each.device == device_of(*of.directive));
+    const auto region = analyse(m_unit, of, tree, visible);
     region_kernels kernels;
     if (!m_unit.context.getDiagnostics().hasErrorOccurred()) {
         try {

@@ -50,6 +50,8 @@ class host_rewriter {
     /// Gives names to bounds of the directive's sections that have side effects.
     void name_sections(const found_directive& of);
     std::string clauses(const found_directive& of);
+    /// C text of the device that the directive names, else "-1".
+    static std::string device_of(const pragma& directive);
     /// Host code that declares a copy of what the entry of a clause `private` names.
     std::string private_copy(const found_directive& of, const item& entry) const;
     /// The same for a copy of `bytes` from element `low` on of what `name` points to. `filled`: with the same contents.

@@ -364,7 +364,7 @@ class analyser {
     /// The clause in which the variable is: of a data construct around this one, or a new one of this construct.
     std::string record_for(const VarDecl* variable, const std::string& kind) {
         for (auto each = m_visible.rbegin(); each != m_visible.rend(); ++each)
-            if (each->variable == variable) return each->record;
+            if (each->variable == variable && each->sure) return each->record;
         const auto name = variable->getNameAsString();
         const bool array = variable->getType()->isArrayType();
         const std::string address = std::string("(void *)") + (array ? "" : "&") + name;
@@ -474,12 +474,14 @@ class analyser {
         const visible_data* clause = nullptr;
         for (const auto& each : m_visible)
             if (each.variable == variable) clause = &each;
-        capture made{variable, role::value, "", clause ? clause->record : "0", written};
+        // Where it is not sure to hold, the region brings along what is not there.
+        const bool sure = clause && clause->sure;
+        capture made{variable, role::value, "", sure ? clause->record : "0", written};
         if (type->isPointerType()) {
             made.how = role::buffer;
             made.assigned = m_assigned.contains(variable);
             if (m_default == "none" && !clause && !m_own_pointers.contains(variable)) not_given(variable);
-            if (m_default.empty() && !clause) {
+            if (!sure && (m_default.empty() || (m_default == "none" && clause))) {
                 const auto is_value = [this](const VarDecl* used) {
                     const auto* found = captured(used);
                     return found && found->how == role::value;
@@ -503,10 +505,13 @@ class analyser {
             }
         } else if (type->isArrayType()) {
             made.how = role::buffer;
-            if (!clause) {
-                if (m_default == "none") not_given(variable);
-                made.record = record_for(variable, m_default == "present" ? "PRESENT" : "COPY");
-            }
+            if (!clause && m_default == "none") not_given(variable);
+            // The clause may have named a part.
+            const bool any_part = clause && !has_rows(type);
+            if (!sure)
+                made.record = record_for(variable, m_default == "present" ? "PRESENT"
+                                                   : any_part             ? (written ? "IMPLICIT" : "IMPLICIT_READ")
+                                                                          : "COPY");
         } else if (const auto operation = is_scalar(type) ? inner_reduction(variable) : ""; !operation.empty()) {
             made.how = role::reduction;
             made.operation = operation;
@@ -516,6 +521,7 @@ class analyser {
             made.record = record_for(variable, "COPY");
         } else if (clause) {
             made.how = role::shared;
+            if (!sure) made.record = record_for(variable, "COPY");
         } else if (m_unit.is_declared(variable)) {
             made.how = role::shared;
             made.record = record_for(variable, "COPY");

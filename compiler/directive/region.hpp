@@ -21,6 +21,9 @@ struct visible_data {
     const clang::VarDecl* variable;
     std::string record; // "&__acc_data3[0]"
     std::string kind;
+    std::string device = "-1"; // C text
+    bool conditional = false;  // the construct has an `if`
+    bool sure = true;          // the construct holds for the region: what it maps is on the region's device
 };
 
 enum class role {

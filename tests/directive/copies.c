@@ -162,6 +162,37 @@ static void of_pointers(int on_device) {
     expect(counts_up(out, n) && pointer == values, "a region that moves a pointer moves one of its own");
 }
 
+/* A data construct that does nothing, or is for another device, leaves it to the region to bring its data along. */
+static void without_their_data(int maps) {
+    int array[n], *elements = malloc(n * sizeof(int)), sum = 0, scalar = 0;
+    for (int i = 0; i < n; i++) array[i] = elements[i] = 0;
+#pragma acc data copy(array[2 : 6], elements[0 : n], sum, scalar) if (maps)
+    {
+#pragma acc parallel loop reduction(+ : sum)
+        for (int i = 2; i < n; i++) {
+            array[i] = i + 1;
+            elements[i] += i + 1;
+            sum += i;
+        }
+#pragma acc serial
+        scalar = 5;
+    }
+    array[0] = elements[0] = 1;
+    array[1] = elements[1] = 2;
+    expect(counts_up(array, n) && counts_up(elements, n) && sum == 27 && scalar == 5,
+           "a region brings along what the data construct around it does not");
+    const int devices = acc_get_num_devices(acc_device_not_host);
+    if (devices > 1) {
+#pragma acc data copyin(array, elements[0 : n]) deviceid(devices - 1)
+        {
+#pragma acc parallel loop copyin(sum)
+            for (int i = 0; i < n; i++) array[i] = elements[i] += sum;
+        }
+        expect(array[0] == 28 && elements[n - 1] == n + 27, "also what it maps on another device");
+    }
+    free(elements);
+}
+
 static int calls;
 static int next(void) { return calls++; }
 
@@ -181,6 +212,7 @@ int main(void) {
         of_privates(on_device);
         of_first_privates(on_device);
         of_pointers(on_device);
+        without_their_data(on_device);
     }
     of_sections();
     beside_present_ones();
