@@ -209,6 +209,7 @@ class analyser {
         if (m_of.directive->is_combined())
             if (const auto* node = m_tree.find(m_of.body)) m_used.erase(node->loops.front().variable);
         note_writes();
+        note_writes_through_pointers();
         // Pointers last: how far they are used may depend on the others.
         for (const bool pointers : {false, true})
             for (const auto* variable : m_order)
@@ -445,6 +446,31 @@ class analyser {
                         m_unit.error(each.expression->getExprLoc(), "not supported: a region that changes '" +
                                                                         written_name(each.root) + "' and uses '" +
                                                                         written_name(used) + "'");
+    }
+
+    /// Scalars that `kernels` changes by a pointer, to which the function gave the scalar's address.
+    void note_writes_through_pointers() {
+        const FunctionDecl* function = nullptr;
+        for (const auto* each : m_order)
+            if (!function) function = dyn_cast<FunctionDecl>(each->getDeclContext());
+        if (!m_region.kernels || !function || !function->getBody()) return;
+        // What a function that got an address returns leads elsewhere, as `a = read_all(&n)`.
+        std::set<const Decl*> addressed;
+        walk(function->getBody(), [&](const Stmt* each) {
+            const auto* unary = dyn_cast<UnaryOperator>(each);
+            if (unary && unary->getOpcode() == UO_AddrOf)
+                if (const auto* of = dyn_cast<DeclRefExpr>(unary->getSubExpr()->IgnoreParens()))
+                    addressed.insert(of->getDecl());
+            return !isa<CallExpr>(each);
+        });
+        const pointees pointees(function->getBody());
+        for (const auto& each : accesses_in(m_of.body))
+            if (each.writes && each.memory && each.root)
+                for (const auto* scalar : pointees.reached(each.root))
+                    if (addressed.contains(scalar) && is_scalar(scalar->getType())) {
+                        m_written.insert(scalar);
+                        m_assigned.insert(scalar);
+                    }
     }
 
     /// Of a loop inside that reduces the variable, if nothing else gives it a value.

@@ -193,6 +193,17 @@ static void without_their_data(int maps) {
     free(elements);
 }
 
+/* A scalar of `kernels` that is written by its address, and read by its name. */
+static void scalars_by_address(void) {
+    int scalar = 1, *const pointer = &scalar, out[n];
+#pragma acc kernels copyout(out)
+    {
+        pointer[0] = 5;
+        for (int i = 0; i < n; i++) out[i] = scalar + i - 4;
+    }
+    expect(counts_up(out, n) && scalar == 5, "a scalar that a pointer leads to is shared with it");
+}
+
 static int calls;
 static int next(void) { return calls++; }
 
@@ -214,6 +225,7 @@ int main(void) {
         of_pointers(on_device);
         without_their_data(on_device);
     }
+    scalars_by_address();
     of_sections();
     beside_present_ones();
     of_rows(0);
