@@ -10,15 +10,23 @@ namespace directive {
 
 using namespace clang;
 
+std::string host_rewriter::guarded(int id, const std::string& text) const {
+    const auto& directive = m_unit.pragmas[static_cast<std::size_t>(id)];
+    const bool conditional = directive.find("if") || (directive.is_compute() && directive.find("self"));
+    return conditional && text != "0" ? "(__acc_clauses" + std::to_string(id) + ".condition ? " + text + " : 0)" : text;
+}
+
 std::string host_rewriter::data_array(int id, const std::vector<data_record>& data, const char* suffix) {
     if (data.empty()) return "";
     std::string text = "struct causeway_acc_data __acc_data" + std::to_string(id) + suffix + "[] = {\n";
     for (const auto& each : data)
-        text += "    {CAUSEWAY_ACC_" + each.kind + ", " + each.host + ", " + each.base + ", " + each.bytes + ", " +
-                string_literal(each.name) + ", 0, " + (each.parameter ? "1" : "0") +
-                (each.row_bytes.empty() ? ", 0, 0" : ", " + each.row_first + ", " + each.row_bytes) + ", " +
-                (each.dimensions.empty() ? "0" : each.dimensions) + ", " + std::to_string(each.dimension_count) +
-                "},\n";
+        text += "    {CAUSEWAY_ACC_" + each.kind + ", " + guarded(id, each.host) + ", " + guarded(id, each.base) +
+                ", " + guarded(id, each.bytes) + ", " + string_literal(each.name) + ", 0, " +
+                (each.parameter ? "1" : "0") +
+                (each.row_bytes.empty() ? ", 0, 0"
+                                        : ", " + guarded(id, each.row_first) + ", " + guarded(id, each.row_bytes)) +
+                ", " + (each.dimensions.empty() ? "0" : guarded(id, each.dimensions)) + ", " +
+                std::to_string(each.dimension_count) + "},\n";
     return text + "};\n";
 }
 
@@ -88,7 +96,7 @@ void host_rewriter::alone(const found_directive& of) {
         });
         if (may_be_empty) {
             const auto name = "__acc_bytes" + number + "_" + std::to_string(records.size());
-            lengths += "const unsigned long " + name + " = " + made.bytes + ";\n";
+            lengths += "const unsigned long " + name + " = " + guarded(id, made.bytes) + ";\n";
             made.bytes = name;
             made.host = "(" + name + " != 0 ? " + made.host + " : (void *)0)";
         }

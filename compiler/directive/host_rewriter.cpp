@@ -217,12 +217,17 @@ void host_rewriter::compute(const found_directive& of) {
         }
     }
     report_loops(of, tree, region);
-    std::string code = "{\n", host;
+    std::string code = "{\n" + clauses(of), host;
     for (const auto& each : region.captures)
-        if (structure_of(each.variable))
+        if (const auto* structure = structure_of(each.variable)) {
+            // The region may leave alone what a null pointer does not have.
+            const auto member = structure->getType()->isPointerType()
+                                    ? "(" + structure->getNameAsString() + " ? " + written_name(each.variable) + " : 0)"
+                                    : written_name(each.variable);
             code += "__typeof__(" + written_name(each.variable) + ") " + each.variable->getNameAsString() + " = " +
-                    written_name(each.variable) + ";\n";
-    code += clauses(of) + data_array(id, region.data);
+                    guarded(id, member) + ";\n";
+        }
+    code += data_array(id, region.data);
     // A variable that the region sets first may have no value yet.
     code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic "
             "ignored \"-Wmaybe-uninitialized\"\n";
@@ -308,7 +313,7 @@ void host_rewriter::compute(const found_directive& of) {
     if (kernels.kernels.empty()) code += "    {0, 0, 0}\n";
     std::string trips;
     for (const auto& each : kernels.kernels)
-        trips += (trips.empty() ? "{" : ", {") + each.trips + ", " + each.inner_trips + "}";
+        trips += (trips.empty() ? "{" : ", {") + guarded(id, each.trips) + ", " + guarded(id, each.inner_trips) + "}";
     code += "};\nstatic const struct causeway_acc_region __acc_region" + number +
             " = {&causeway_acc_this_program, __acc_kernels" + number + ", " + std::to_string(kernels.kernels.size()) +
             "};\n";

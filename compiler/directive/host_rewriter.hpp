@@ -58,6 +58,9 @@ class host_rewriter {
     static std::string copied_elements(const std::string& name, const std::string& low, const std::string& bytes,
                                        bool filled);
     std::string data_array(int id, const std::vector<data_record>& data, const char* suffix = "");
+    /// `text`, or 0 where an `if` or `self` of the directive keeps it from the device: C may not be able to evaluate
+    /// it.
+    std::string guarded(int id, const std::string& text) const;
     /// The array's name and length, as arguments.
     static std::string data_arguments(int id, const std::vector<data_record>& data);
     void begin(const found_directive& of, const std::string& code);

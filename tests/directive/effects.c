@@ -86,7 +86,36 @@ static void chains_that_end(int n) {
     free(divisors);
 }
 
+struct holder {
+    int *values, count;
+};
+
+/* What a null pointer does not have is left alone. */
+static void null_structures(struct holder* none, int* x, int n) {
+    for (int i = 0; i < n; i++) x[i] = i;
+#pragma acc parallel loop copy(x[0 : n])
+    for (int i = 0; i < n; i++) {
+        x[i] += 1;
+        if (n < 0) x[i] += none->values[i];
+    }
+#pragma acc parallel loop copy(x[0 : n]) if (none != NULL)
+    for (int i = 0; i < n; i++) x[i] += none ? none->values[i] : 7;
+#pragma acc data copyin(none->values[0 : none->count]) copy(x[0 : n]) if (none)
+    {
+#pragma acc parallel loop copyin(none->values[0 : none->count]) self(none == NULL) if (n > 0)
+        for (int i = 0; i < (none ? none->count : n); i++) x[i] += none ? none->values[i] : 8;
+    }
+#pragma acc enter data copyin(none->values[0 : none->count]) if (none)
+#pragma acc update self(none->values[1 : none->count - 1]) if (none)
+#pragma acc exit data delete (none->values) if (none)
+    int wrong = 0;
+    for (int i = 0; i < n; i++) wrong += x[i] != i + 16;
+    expect(!wrong, "members of a null pointer are not read where C would not");
+}
+
 int main(void) {
+    int x[8];
+    null_structures(NULL, x, 8);
     atomic_values();
     chains_that_end(1000);
     if (failures == 0) puts("effects: all rules hold");
