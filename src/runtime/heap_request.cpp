@@ -88,7 +88,10 @@ class asked_endpoint final : public transfer::endpoint, transfer::waiting_end {
     }
     void finish(const failure& error) {
         if (error) leave(error);
-        if (error && m_bytes_flow != nullptr && !m_bytes_flow->finished()) m_bytes_flow->cancel(error);
+        if (error && m_bytes_flow != nullptr && !m_bytes_flow->finished()) {
+            m_bytes_flow->cancel(error);
+            m_asking.server().give_up_bytes(m_pe, m_request, error);
+        }
         std::exchange(m_opening, nullptr)->finish({m_bytes, error});
     }
 

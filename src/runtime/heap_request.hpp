@@ -25,6 +25,7 @@ class heap_request final : private endpoints::heap_waiter {
     void ask(int pe, const heap_message& what, heap_server::answered then, const transfer::flow* bytes = nullptr);
     void drop();
     [[nodiscard]] bool is_under_way() const { return static_cast<bool>(m_then); }
+    [[nodiscard]] heap_server& server() const { return *m_server; }
 
   private:
     bool look() override;

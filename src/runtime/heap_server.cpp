@@ -96,6 +96,10 @@ void heap_server::start() {
         if (own.has_failed != 0) std::copy(own.reason.begin(), own.reason.end(), told.reason.begin());
         send(pe, told);
     });
+    // Messages with the bytes of puts and gets end with their PE, too.
+    m_heap->tell_ends_by([&by = m_process.engine(), space = m_space](int pe, const failure& why) {
+        by.call([=] { mpi_runtime::instance().ranks().messages.peer_ended(space, pe, why); });
+    });
     listen();
     if (!m_is_deaf) return;
     m_is_deaf = false;
@@ -182,6 +186,11 @@ void heap_server::send(int pe, const heap_message& message) {
         return;
     }
     m_outgoing.emplace_back(std::make_unique<outgoing>(shared_from_this(), pe, message))->send();
+}
+
+void heap_server::give_up_bytes(int pe, const heap_message& request, const failure& why) {
+    if (request.what == heap_message::kind::put)
+        mpi_runtime::instance().ranks().messages.let_go(m_space, pe, static_cast<int>(request.tag), why);
 }
 
 std::uint64_t heap_server::ask(int pe, heap_message request, answered then) {
@@ -289,7 +298,7 @@ void heap_server::serve_put(int from, const heap_message& message) {
         signal({});
         return;
     }
-    m_serving[{from, message.number}] = {};
+    begin_to_serve(from, message);
     overwrite(
         extent_of(message),
         [this, from, message](const ended& over) {
@@ -327,7 +336,7 @@ void heap_server::overwrite(const heap_extent& where, const std::function<void(e
 }
 
 void heap_server::serve_get(int from, const heap_message& message) {
-    m_serving[{from, message.number}] = {};
+    begin_to_serve(from, message);
     write_back(extent_of(message), [this, from, message](const failure& unwritten) {
         if (unwritten) {
             answer(from, message, unwritten);
@@ -338,6 +347,24 @@ void heap_server::serve_get(int from, const heap_message& message) {
                                             static_cast<int>(message.tag)),
               [this, from, message](const failure& error) { answer(from, message, error); });
     });
+}
+
+void heap_server::begin_to_serve(int from, const heap_message& request) {
+    m_serving[{from, request.number}] = {};
+    if (m_watch.server) return;
+    m_watch.server = shared_from_this();
+    m_heap->waits().add(m_watch);
+}
+
+bool heap_server::watch_of_served::look() {
+    if (!server->m_serving.empty()) return false;
+    const auto kept = std::move(server); // perhaps the last owner
+    return true;
+}
+
+failure heap_server::watch_of_served::trouble(time_point now) {
+    server->m_heap->look_at_processes(now);
+    return {};
 }
 
 void heap_server::serve(int from, const heap_message& request, std::unique_ptr<transfer::endpoint> source,

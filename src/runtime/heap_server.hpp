@@ -123,6 +123,8 @@ class heap_server final : private comm::operation,
     std::uint64_t ask(int pe, heap_message request, answered then);
     void forget(std::uint64_t number) { m_asked.erase(number); }
     void withdraw(int pe, std::uint64_t number) { send(pe, {.what = heap_message::kind::withdraw, .number = number}); }
+    /// Nothing comes of a put or get of `pe`: its bytes must not wait in MPI for a PE that may never take them.
+    void give_up_bytes(int pe, const heap_message& request, const failure& why);
 
     using ended = std::function<void(const failure& error)>;
     /// Copies `bytes` of another PE's heap to `target`, for a command that has its turn already.
@@ -212,6 +214,8 @@ class heap_server final : private comm::operation,
     void changed(std::size_t offset, std::size_t bytes);
     void look_at(std::uint64_t number);
     [[nodiscard]] std::unique_ptr<transfer::endpoint> device_part(const heap_message& message);
+    /// Notes that a put or get of PE `from` is served.
+    void begin_to_serve(int from, const heap_message& request);
     /// A command of the engine's own; `then` is told of its end.
     std::shared_ptr<transfer::command> submit(std::unique_ptr<transfer::endpoint> source,
                                               std::unique_ptr<transfer::endpoint> target, std::size_t bytes,
@@ -243,6 +247,15 @@ class heap_server final : private comm::operation,
         bool is_withdrawn = false;
     };
     std::map<std::pair<int, std::uint64_t>, served_request> m_serving; // puts and gets, by PE and its number
+    /// Looks after the PEs for which requests are served: nothing else may wait for them.
+    struct watch_of_served final : endpoints::heap_waiter {
+        bool look() override;
+        void give_up(const failure&) override {}
+        [[nodiscard]] endpoints::heap& of() override { return *server->m_heap; }
+        [[nodiscard]] failure trouble(time_point now) override;
+        std::shared_ptr<heap_server> server; // which this is part of, while it looks
+    };
+    watch_of_served m_watch;
     std::deque<std::unique_ptr<word_job>> m_words; // the first is under way
     bool m_is_beginning_words = false, m_has_ended_word = false;
     endpoints::word_table m_words_kept; // of this heap

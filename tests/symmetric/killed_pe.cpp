@@ -18,6 +18,15 @@ namespace {
 using namespace system_test;
 
 constexpr std::chrono::seconds limit{5};
+/// MPI takes small messages at once, and large ones are announced; those between wait in MPI for the other PE.
+constexpr std::size_t large = std::size_t{8} << 20, sizes[] = {8, 1000, 4096, 16384, 65536, 100000, large};
+
+void die_soon() {
+    std::thread([] {
+        usleep(100000);
+        raise(SIGKILL);
+    }).detach();
+}
 
 [[noreturn]] void end(bool good) {
     std::printf("verdict: %s\n", good ? "passed" : "FAILED");
@@ -42,7 +51,7 @@ int main(int argc, char** argv) {
     const queue on = own.make_queue(CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
     check(causeway_symmetric_init(own.context(), own.device(), MPI_COMM_WORLD, std::size_t{64} << 20),
           causeway_error_last_message());
-    constexpr std::size_t size = std::size_t{8} << 20;
+    constexpr std::size_t size = large;
     auto* const data = static_cast<unsigned char*>(causeway_symmetric_malloc(size));
     auto* const word = static_cast<std::uint64_t*>(causeway_symmetric_calloc(1, 8));
     const buffer source = own.make_buffer(size, 1);
@@ -50,31 +59,19 @@ int main(int argc, char** argv) {
 
     if (rank == last && moment == "idle") raise(SIGKILL);
     if (rank == last && moment == "putting") {
-        std::thread([] {
-            usleep(100000);
-            raise(SIGKILL);
-        }).detach();
+        die_soon();
         for (;;)
             check(clEnqueuePutSignal(on.get(), source.get(), CL_TRUE, 0, size, data, word, 1, CL_SIGNAL_ADD, 0, 0,
                                      nullptr, nullptr),
                   "put");
     }
-    if (rank == last && moment == "reducing") { // between the others' slices
-        std::thread([] {
-            usleep(100000);
-            raise(SIGKILL);
-        }).detach();
-    }
+    if (rank == last && moment == "reducing") die_soon(); // between the others' slices
     if (moment == "reducing") // until one fails, on the survivors
         while (clEnqueueSymmetricReduce(on.get(), CL_TRUE, data, data, size / 4, CL_ELEMENT_UINT, CL_REDUCE_XOR, 0,
                                         nullptr, nullptr) == CL_SUCCESS) {}
     bool good = true;
     if (moment == "changing") { // words and bytes of the others, who change its own
-        if (rank == last)
-            std::thread([] {
-                usleep(100000);
-                raise(SIGKILL);
-            }).detach();
+        if (rank == last) die_soon();
         const int peer = rank == last ? 0 : last;
         cl_int status = CL_SUCCESS;
         while (status == CL_SUCCESS) { // until one fails, on the survivors
@@ -92,6 +89,28 @@ int main(int argc, char** argv) {
             }
         }
         std::printf("PE %d: changing: status %d\n", rank, status);
+    }
+    if (moment == "moving") { // to the one that dies and from it, and by it
+        if (rank == last) die_soon();
+        const buffer target = own.make_buffer(size, 0);
+        const int peer = rank == last ? 0 : last;
+        cl_int status = CL_SUCCESS;
+        while (status == CL_SUCCESS) // until one fails, on the survivors
+            for (const std::size_t bytes : sizes) {
+                event put, got;
+                check(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, bytes, data, peer, 0, nullptr, put.out()),
+                      "put");
+                check(clEnqueueGet(on.get(), target.get(), CL_FALSE, 0, bytes, data, peer, 0, nullptr, got.out()),
+                      "get");
+                for (const auto* each : {&put, &got}) {
+                    const auto ended = wait(each->get(), limit);
+                    if (ended != CL_SUCCESS) status = ended;
+                    if (ended == CL_SUCCESS || ended == CL_TRANSFER_PEER_FAILED) continue;
+                    std::printf("PE %d: %zu bytes: status %d\n", rank, bytes, ended);
+                    good = false;
+                }
+            }
+        std::printf("PE %d: moving: status %d\n", rank, status);
     }
     if (rank == last) { // in a barrier, to which its own command does not come
         const event gate = own.make_user_event();
@@ -128,9 +147,24 @@ int main(int argc, char** argv) {
                                    reduced.out()),
           "reduction");
     expect_failed(reduced, "reduction");
-    event put;
-    check(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, size, data, last, 0, nullptr, put.out()), "put");
-    expect_failed(put, "put");
+    const buffer target = own.make_buffer(size, 0);
+    bytes memory(size);
+    for (const std::size_t bytes : sizes) {
+        const auto name = [&](const char* what) {
+            return std::string(what) + " of " + std::to_string(bytes) + " bytes";
+        };
+        event put, signalling, got;
+        check(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, bytes, data, last, 0, nullptr, put.out()), "put");
+        expect_failed(put, name("put").c_str());
+        check(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, bytes, data, word, 1, CL_SIGNAL_SET, last, 0,
+                                 nullptr, signalling.out()),
+              "put with signal");
+        expect_failed(signalling, name("put with signal").c_str());
+        check(clEnqueueGet(on.get(), target.get(), CL_FALSE, 0, bytes, data, last, 0, nullptr, got.out()), "get");
+        expect_failed(got, name("get").c_str());
+        good = good && causeway_symmetric_put(data, memory.data(), bytes, last) == CL_TRANSFER_PEER_FAILED &&
+               causeway_symmetric_get(memory.data(), data, bytes, last) == CL_TRANSFER_PEER_FAILED;
+    }
     // What needs the dead one no more still works, and all that is left ends.
     good = good && causeway_symmetric_put(data, "12345678", 8, rank) == CL_SUCCESS;
     good = good && causeway_symmetric_malloc(64) == nullptr;

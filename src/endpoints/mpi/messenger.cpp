@@ -61,6 +61,7 @@ struct messenger::space_state {
     bool closed = false;
     failure listening_failure; // why the listeners have ended
     std::map<int, failure> not_listening; // others whose listeners have ended
+    std::set<int> gone; // of these, whose processes have ended
     [[nodiscard]] bool listening() const { return !closed && !listening_failure; }
 };
 
@@ -426,7 +427,8 @@ void messenger::start(std::unique_ptr<control_send> made) {
 
 void messenger::refused(std::unique_ptr<control_send> what, const failure& why) {
     if (what->exchange == 0) {
-        if (!at(what->space).closed) m_refused.push_back(std::move(what));
+        const auto& where = at(what->space);
+        if (!where.closed && !where.gone.contains(what->rank)) m_refused.push_back(std::move(what));
         return;
     }
     const auto known = m_exchanges.find(what->exchange);
@@ -506,6 +508,7 @@ bool messenger::poll(time_point now) {
     }
     repeat(now);
     check_peers(now);
+    if (!m_ending.empty()) end_exchanges_with_ended(now);
     return progress;
 }
 
@@ -524,19 +527,64 @@ void messenger::check_peers(time_point now) {
     }
 }
 
-void messenger::rank_gone(int job_rank) {
-    m_devices.forget(job_rank);
-    const auto is_of_it = [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; };
-    const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
-    std::erase_if(m_withdrawn, [&](const auto& each) { return is_of_it(each.second.space, each.second.rank); });
-    lose([&](const control_send& each) { return is_of_it(each.space, each.rank); },
-         {status::peer_failed, 0, 0, "the rank that a message was for" + text});
+template <class Which> void messenger::end_all_with(Which is_gone, const failure& lost,
+                                                    const std::function<failure(int)>& why) {
+    std::erase_if(m_withdrawn, [&](const auto& each) { return is_gone(each.second.space, each.second.rank); });
+    lose([&](const control_send& each) { return is_gone(each.space, each.rank); }, lost);
     // An exchange that ends may end others.
     const auto all = m_exchanges;
-    for (const auto& [number, known] : all) {
-        if (!is_of_it(known.space, known.peer) || m_exchanges.count(number) == 0) continue;
-        known.which->peer_gone({status::peer_failed, 0, 0, "rank " + std::to_string(known.peer) + text});
+    for (const auto& [number, known] : all)
+        if (is_gone(known.space, known.peer) && m_exchanges.contains(number)) known.which->peer_gone(why(known.peer));
+}
+
+void messenger::rank_gone(int job_rank) {
+    m_devices.forget(job_rank);
+    const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
+    end_all_with(
+        [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; },
+        {status::peer_failed, 0, 0, "the rank that a message was for" + text},
+        [&](int rank) -> failure { return {status::peer_failed, 0, 0, "rank " + std::to_string(rank) + text}; });
+}
+
+void messenger::peer_ended(int space, int rank, const failure& why) {
+    auto& where = at(space);
+    if (m_ended || where.closed || !where.gone.insert(rank).second) return;
+    where.not_listening.insert_or_assign(rank, why);
+    const bool has_any = std::any_of(m_exchanges.begin(), m_exchanges.end(),
+                                     [&](const auto& each) {
+                                         return each.second.space == space && each.second.peer == rank;
+                                     }) ||
+                         std::any_of(m_withdrawn.begin(), m_withdrawn.end(),
+                                     [&](const auto& each) {
+                                         return each.second.space == space && each.second.rank == rank;
+                                     }) ||
+                         std::any_of(m_control_sends.begin(), m_control_sends.end(),
+                                     [&](const auto* each) { return each->space == space && each->rank == rank; });
+    if (has_any) m_ending.push_back({space, rank, why, {}});
+}
+
+void messenger::end_exchanges_with_ended(time_point now) {
+    const auto delay = std::chrono::milliseconds(m_options[option::peer_check]);
+    for (auto& each : m_ending)
+        if (each.when == time_point{}) each.when = now + delay;
+    for (const auto& ended : std::exchange(m_ending, {})) {
+        if (now < ended.when) {
+            m_ending.push_back(ended);
+            continue;
+        }
+        end_all_with([&](int space, int rank) { return space == ended.space && rank == ended.rank; }, ended.why,
+                     [&](int) { return ended.why; });
     }
+}
+
+void messenger::let_go(int space, int rank, int tag, const failure& why) {
+    const auto all = m_exchanges;
+    for (const auto& [number, known] : all)
+        if (known.space == space && known.peer == rank && m_exchanges.contains(number)) known.which->let_go(tag, why);
+}
+
+void messenger::lose_message_of(const comm::operation& done, const failure& why) {
+    lose([&](const control_send& each) { return each.done == &done; }, why);
 }
 
 } // namespace causeway::endpoints

@@ -126,6 +126,8 @@ class exchange {
     virtual void again() {}
     /// The other rank is gone: end everything that waits for it.
     virtual void peer_gone(const failure& why) = 0;
+    /// The other rank may never take the message, if it is an eager one with `tag`: end it.
+    virtual void let_go(int /*tag*/, const failure& /*why*/) {}
 
   protected:
     ~exchange() = default;
@@ -210,6 +212,13 @@ class messenger final : public transfer::progress_source {
 
     /// Ends all exchanges with a rank of the job.
     void rank_gone(int job_rank);
+    /// Who uses `space` has found that the process of `rank` has ended. Exchanges with it there that begin from now on
+    /// fail with `why`. Those under way do so when what that rank sent before its end has had time to come.
+    void peer_ended(int space, int rank, const failure& why);
+    /// Ends the eager messages with `tag` to a rank that may never take them. They may arrive all the same.
+    void let_go(int space, int rank, int tag, const failure& why);
+    /// Ends `done` of a message that MPI still has. Its memory is kept, because MPI may still read it.
+    void lose_message_of(const comm::operation& done, const failure& why);
 
     /// The program frees the communicator: stops listening in `space`.
     void close(int space);
@@ -222,7 +231,7 @@ class messenger final : public transfer::progress_source {
     [[nodiscard]] bool quiet() const {
         return m_sends_under_way == 0 && m_interests == 0 && m_refused.empty() && m_withdrawn.empty();
     }
-    [[nodiscard]] bool busy() const override { return !m_ended && (m_expecting || !quiet()); }
+    [[nodiscard]] bool busy() const override { return !m_ended && (m_expecting || !m_ending.empty() || !quiet()); }
 
   private:
     struct control_send;
@@ -245,6 +254,10 @@ class messenger final : public transfer::progress_source {
     void repeat(time_point now);
     /// Gives up messages that nobody receives. Their memory is kept, because MPI may still read it.
     template <class Which> void lose(Which which, const failure& why);
+    /// Ends what there is with ranks for which `is_gone` holds, by space and rank: messages by `lost`, exchanges by
+    /// `why`.
+    template <class Which> void end_all_with(Which is_gone, const failure& lost,
+                                             const std::function<failure(int)>& why);
     /// True for a header to the other rank's listeners, false for a block.
     [[nodiscard]] bool is_header(const control_send& which) const;
     /// Ends what waits in `space` for answers of `rank`, or of anybody.
@@ -255,6 +268,7 @@ class messenger final : public transfer::progress_source {
     /// The exchange with `number`; null if `source` in `space` is not its other side.
     [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;
     void check_peers(time_point now);
+    void end_exchanges_with_ended(time_point now);
 
     const options& m_options;
     comm::port& m_port;
@@ -295,6 +309,12 @@ class messenger final : public transfer::progress_source {
     std::uint64_t m_node;
     time_point m_next_check;
     std::set<int> m_gone; // ranks of the job, seen gone at an earlier check
+    struct ending_peer {
+        int space, rank;
+        failure why;
+        time_point when; // to end exchanges with it; 0: not known before the next poll
+    };
+    std::vector<ending_peer> m_ending;
 };
 
 } // namespace causeway::endpoints

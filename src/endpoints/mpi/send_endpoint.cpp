@@ -396,6 +396,12 @@ class send_endpoint final : public transfer::endpoint,
         }
     }
 
+    void let_go(int tag, const failure& why) override {
+        if (tag != m_tag || !m_eager) return;
+        give_up(why);
+        while (!m_sends.empty()) m_messages.lose_message_of(m_sends.front(), why);
+    }
+
     void finish_open(const transfer::outcome& result) {
         auto& done = *std::exchange(m_open, nullptr);
         end();

@@ -55,25 +55,36 @@ static failure given_up(int pe) {
     return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has given up: its program failed, or its MPI"};
 }
 
+static failure left(int pe) { return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"}; }
+
 void heap::look_at_processes(time_point now) {
     if (now < m_next_look) return;
     m_next_look = now + between_looks;
     for (int pe = 0; pe < pes(); ++pe) {
         auto& each = m_members[static_cast<std::size_t>(pe)];
-        if (pe == m_pe || each.death) continue;
-        if (has_given_up(each)) {
-            each.death = given_up(pe);
-        } else if (is_gone(pe) && !has_left(each)) { // it may have left just before its end
-            each.death = {status::peer_failed, 0, 0,
-                          "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(each.number) +
-                              " ended without causeway_symmetric_finalize or MPI_Finalize" +
-                              (each.control ? "" : ", or gave up as its MPI failed")};
-        } else {
-            continue;
-        }
-        if (!m_dead) m_dead = each.death;
-        m_has_seen_death.store(true, std::memory_order_relaxed);
+        if (pe == m_pe || (each.death && each.has_ended)) continue;
+        const bool ends = !each.has_ended && has_ended(pe);
+        each.has_ended |= ends;
+        note_death(pe);
+        if (ends && m_tell_end) m_tell_end(pe, each.death ? each.death : left(pe));
     }
+}
+
+void heap::note_death(int pe) {
+    auto& which = m_members[static_cast<std::size_t>(pe)];
+    if (which.death) return;
+    if (has_given_up(which)) {
+        which.death = given_up(pe);
+    } else if (is_gone(pe)) {
+        which.death = {status::peer_failed, 0, 0,
+                       "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(which.number) +
+                           " ended without causeway_symmetric_finalize or MPI_Finalize" +
+                           (which.control ? "" : ", or gave up as its MPI failed")};
+    } else {
+        return;
+    }
+    if (!m_dead) m_dead = which.death;
+    m_has_seen_death.store(true, std::memory_order_relaxed);
 }
 
 failure heap::trouble(time_point now) {
@@ -101,7 +112,7 @@ failure heap::absence_of(int pe, time_point now) {
     if (const auto& dead = m_members[static_cast<std::size_t>(pe)].death) return dead;
     if (pe == m_pe || !has_left(m_members[static_cast<std::size_t>(pe)])) return {};
     if (has_given_up(m_members[static_cast<std::size_t>(pe)])) return given_up(pe);
-    return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " has left"};
+    return left(pe);
 }
 
 failure heap::end_of_any(time_point now) {

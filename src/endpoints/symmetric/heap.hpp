@@ -66,6 +66,7 @@ struct heap_member {
     bool has_left = false; ///< as told by message; PEs of this node tell by heap_control
     bool has_given_up = false; ///< the same
     failure death;         ///< set once its death was seen
+    bool has_ended = false; ///< the end of its process was seen, whether it had left or not
 };
 
 class heap_waits;
@@ -101,6 +102,8 @@ class heap {
 
     /// Whether the death of any PE has been seen. Any thread.
     [[nodiscard]] bool has_seen_death() const { return m_has_seen_death.load(std::memory_order_relaxed); }
+    /// Asks the kernel now and then whether the other PEs' processes still run.
+    void look_at_processes(time_point now);
     /// Why a wait for others may never end: one is dead, or all others or this PE have left. Empty if none of these.
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` cannot be used any more: it is dead or has left. Empty if it can. Asks the kernel only now and then.
@@ -143,6 +146,8 @@ class heap {
     void tell_others_by(std::function<void(int pe, const heap_control::arrival&)> how) { m_tell = std::move(how); }
     /// A PE has told its arrival by a message.
     void note_arrival(int pe, const heap_control::arrival& what);
+    /// Sets what is called, on the engine's thread, when the process of another PE has ended.
+    void tell_ends_by(std::function<void(int pe, const failure& why)> how) { m_tell_end = std::move(how); }
     /// Sets what mpi_ends() calls, once, on the engine's thread.
     void at_end_of_mpi(std::function<void()> ending) { m_ending = std::move(ending); }
     void mpi_ends() {
@@ -153,10 +158,16 @@ class heap {
     [[nodiscard]] bool has_left(const heap_member& which) const;
     [[nodiscard]] bool has_given_up(const heap_member& which) const;
     [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
-    [[nodiscard]] bool is_gone(int pe) {
-        return m_members[static_cast<std::size_t>(pe)].process.is_gone() || (m_distant && m_distant->is_gone(pe));
+    /// Whether its process has ended, or it is on another node and has let go of its heap.
+    [[nodiscard]] bool has_ended(int pe) {
+        return m_members[static_cast<std::size_t>(pe)].process.is_gone() || (m_distant && m_distant->has_ended(pe));
     }
-    void look_at_processes(time_point now);
+    /// Whether it has ended without having left; it may have left just before its end.
+    [[nodiscard]] bool is_gone(int pe) {
+        const auto& member = m_members[static_cast<std::size_t>(pe)];
+        return member.has_ended && !has_left(member) && (is_near(pe) || m_distant->is_gone(pe));
+    }
+    void note_death(int pe);
 
     heap_waits& m_waits;
     int m_pe;
@@ -164,6 +175,7 @@ class heap {
     std::vector<heap_member> m_members;
     std::unique_ptr<comm::distant_watch> m_distant;
     std::function<void(int, const heap_control::arrival&)> m_tell;
+    std::function<void(int, const failure&)> m_tell_end;
     std::function<void()> m_ending;
     operation_order m_order;
     std::uint64_t m_meetings = 0;
