@@ -20,6 +20,14 @@
  *
  * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). Any thread may call.
  * Sizes and offsets are in bytes. "Collective": all PEs call it, and make their collective calls in the same order.
+ *
+ * A PE is dead if its process ended without causeway_symmetric_finalize and MPI_Finalize. Commands to it, waits for
+ * words and collective calls then fail with CL_TRANSFER_PEER_FAILED and name it. docs/one-sided.md says when that is
+ * found. Commands to the PEs that are left still work.
+ *
+ * The heap ends with MPI: once this PE has called MPI_Finalize, calls that are not about addresses alone are refused
+ * with CL_INVALID_OPERATION. A wait list with events of another context is refused with CL_INVALID_CONTEXT. If an event
+ * of the list fails, the command does not begin, and ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
  */
 
 #include <CL/cl_data_transfer.h>
@@ -111,8 +119,9 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id 
 
 /*
  * Waits for the one-sided commands of all PEs, and gives the heap back. Collective. Its addresses and buffer are then
- * invalid. If another PE calls something else or is gone, the call fails, but still gives the heap back. Commands that
- * wait for this PE, and one-sided commands to it that begin later, then fail with CL_TRANSFER_PEER_FAILED.
+ * invalid. If another PE calls something else or is gone, or MPI has ended, the call fails, but still gives the heap
+ * back. Commands that wait for this PE, and one-sided commands to it that begin later, then fail with
+ * CL_TRANSFER_PEER_FAILED.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
 
@@ -123,7 +132,7 @@ CAUSEWAY_EXPORT cl_int causeway_symmetric_finalize(void);
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_give_up(void);
 
-/* This PE's number, and how many there are; -1 before causeway_symmetric_init. */
+/* This PE's number, and how many there are; -1 while there is no heap. */
 CAUSEWAY_EXPORT int causeway_symmetric_pe(void);
 CAUSEWAY_EXPORT int causeway_symmetric_pes(void);
 

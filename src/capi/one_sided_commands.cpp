@@ -26,7 +26,7 @@ checked_command check_command(cl_command_queue queue) {
             status::invalid_operation,
             "the platform Causeway has no symmetric memory: take a queue of the device's own platform");
     auto checked = check_queue(queue);
-    auto heap = symmetric_heap::of_process();
+    auto heap = symmetric_heap::in_use();
     if (checked.facts.context != heap->context())
         throw transfer_error(status::invalid_context,
                              "the command queue does not belong to the context of causeway_symmetric_init");

@@ -31,12 +31,12 @@ cl_int put(void* target, const void* source, size_t size, std::optional<endpoint
 } // namespace
 
 cl_int causeway_symmetric_put(void* target, const void* source, size_t size, int pe) {
-    return guard([&] { return put(target, source, size, {}, *symmetric_heap::of_process(), pe); });
+    return guard([&] { return put(target, source, size, {}, *symmetric_heap::in_use(), pe); });
 }
 
 cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int pe) {
     return guard([&] {
-        const auto heap = symmetric_heap::of_process();
+        const auto heap = symmetric_heap::in_use();
         auto* const memory = check_memory(target, size);
         const endpoints::heap_location where{pe, heap->locate(source, size, "the source")};
         heap->require_pe(pe);
@@ -48,7 +48,7 @@ cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int
 cl_int causeway_symmetric_put_signal(void* target, const void* source, size_t size, uint64_t* signal, uint64_t value,
                                      cl_signal_operation operation, int pe) {
     return guard([&] {
-        const auto heap = symmetric_heap::of_process();
+        const auto heap = symmetric_heap::in_use();
         return put(target, source, size, check_signal(*heap, signal, value, operation), *heap, pe);
     });
 }
@@ -59,7 +59,7 @@ cl_int causeway_symmetric_signal(uint64_t* signal, uint64_t value, cl_signal_ope
 
 cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_comparison comparison, uint64_t value) {
     return guard([&] {
-        const auto heap = symmetric_heap::of_process();
+        const auto heap = symmetric_heap::in_use();
         const auto awaited = check_word(*heap, word, word_bytes, comparison, value);
         heap->wait_for(awaited);
         return CL_SUCCESS;
@@ -69,7 +69,7 @@ cl_int causeway_symmetric_wait(const void* word, size_t word_bytes, cl_compariso
 cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_bytes, void* word, uint64_t operand,
                                  uint64_t compared, int pe, uint64_t* before) {
     return guard([&] {
-        const auto heap = symmetric_heap::of_process();
+        const auto heap = symmetric_heap::in_use();
         const auto what = check_atomic(*heap, operation, word_bytes, word, operand, compared, pe);
         const auto seen = heap->carry_out(what);
         if (before != nullptr) *before = seen;
@@ -79,7 +79,7 @@ cl_int causeway_symmetric_atomic(cl_atomic_operation operation, size_t word_byte
 
 cl_int causeway_symmetric_quiet(void) {
     return guard([&] {
-        const auto heap = symmetric_heap::of_process();
+        const auto heap = symmetric_heap::in_use();
         symmetric_heap::run("quiet", one_flow(endpoints::make_fence(heap->memory(), endpoints::fence_kind::quiet),
                                               endpoints::make_empty_endpoint("host"), 0));
         return CL_SUCCESS;
@@ -88,7 +88,7 @@ cl_int causeway_symmetric_quiet(void) {
 
 cl_int causeway_symmetric_barrier(void) {
     return guard([&] {
-        symmetric_heap::of_process()->meet(barrier_purpose);
+        symmetric_heap::in_use()->meet(barrier_purpose);
         return CL_SUCCESS;
     });
 }

@@ -57,16 +57,16 @@ int causeway_symmetric_pes(void) {
 void* causeway_symmetric_malloc(size_t bytes) { return causeway_symmetric_align(1, bytes); }
 
 void* causeway_symmetric_align(size_t alignment, size_t bytes) {
-    return address_or_null([&] { return symmetric_heap::of_process()->allocate(1, bytes, alignment); });
+    return address_or_null([&] { return symmetric_heap::in_use()->allocate(1, bytes, alignment); });
 }
 
 void* causeway_symmetric_calloc(size_t count, size_t bytes) {
-    return address_or_null([&] { return symmetric_heap::of_process()->allocate_zeros(count, bytes); });
+    return address_or_null([&] { return symmetric_heap::in_use()->allocate_zeros(count, bytes); });
 }
 
 cl_int causeway_symmetric_free(void* address) {
     return guard([&] {
-        symmetric_heap::of_process()->free(address);
+        symmetric_heap::in_use()->free(address);
         return CL_SUCCESS;
     });
 }

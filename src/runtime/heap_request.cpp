@@ -65,8 +65,9 @@ class asked_endpoint final : public transfer::endpoint, transfer::waiting_end {
 
   private:
     void begin() {
-        if (const auto gone = m_heap->absence_of(m_pe, endpoints::heap_waits::now())) {
-            finish(gone);
+        const auto gone = m_heap->absence_of(m_pe, endpoints::heap_waits::now());
+        if (const auto own = m_heap->own_absence(); gone || own) {
+            finish(gone ? gone : own);
             return;
         }
         if (m_request.what == heap_message::kind::atomic && m_heap->is_near(m_pe)) {

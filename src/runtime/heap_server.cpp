@@ -41,7 +41,7 @@ struct heap_server::outgoing final : comm::operation, private endpoints::heap_wa
         if (!std::exchange(is_waiting, true)) server->m_heap->waits().add(*this);
     }
     bool look() override {
-        if (server->m_heap->absence_of(pe, endpoints::heap_waits::now())) {
+        if (server->m_is_mute || server->m_heap->absence_of(pe, endpoints::heap_waits::now())) {
             end({}); // nobody waits for it
             return true;
         }
@@ -161,6 +161,11 @@ void heap_server::over(const comm::arrival& result) {
 bool heap_server::look() {
     const auto kept = m_listening;
     m_is_refused = false;
+    if (m_is_mute) {
+        m_is_deaf = false;
+        m_listening.reset();
+        return true;
+    }
     listen();
     m_is_deaf = m_is_refused;
     return !m_is_deaf;
@@ -179,6 +184,7 @@ void heap_server::break_off(const failure& why) {
 }
 
 void heap_server::send(int pe, const heap_message& message) {
+    if (m_is_mute) return; // MPI has ended, or does so
     if (pe == m_heap->pe() && message.what != heap_message::kind::end) { // which must end a receive
         m_process.engine().call([self = shared_from_this(), message] {
             if (!self->m_has_left) self->take(self->m_heap->pe(), message);
@@ -195,6 +201,10 @@ void heap_server::give_up_bytes(int pe, const heap_message& request, const failu
 
 std::uint64_t heap_server::ask(int pe, heap_message request, answered then) {
     const auto number = request.number = m_next_number++;
+    if (m_has_left) {
+        then({status::peer_failed, 0, 0, "this PE has left the symmetric heap"}, 0);
+        return number;
+    }
     m_asked.emplace(number, std::move(then));
     send(pe, request);
     return number;

@@ -104,6 +104,11 @@ class heap_server final : private comm::operation,
     void leave(bool gives_up = false);
     /// Whether all PEs have left, and nothing more is heard: the communicator can be freed.
     [[nodiscard]] bool is_over() const { return m_has_left && all_have_left() && !m_listening; }
+    /// MPI is about to end: as stop(), and sends nothing from then on.
+    void end() {
+        stop();
+        m_is_mute = true;
+    }
     /// Leaves, and hears nothing more. A message that comes later stays in the communicator, which must then not be
     /// freed: MPI may deliver it in a later one.
     void stop();
@@ -233,7 +238,7 @@ class heap_server final : private comm::operation,
     std::optional<endpoints::messenger::interest> m_interest;
     std::shared_ptr<heap_server> m_listening; // itself while MPI has m_incoming to write to
     refusals m_unheard;
-    bool m_has_left = false, m_is_ending = false;
+    bool m_has_left = false, m_is_ending = false, m_is_mute = false;
     bool m_is_deaf = false; // MPI has refused to listen, and is asked again at each look
     bool m_is_refused = false; // at the last such look
     int m_left = 0; // other PEs that have said that they leave

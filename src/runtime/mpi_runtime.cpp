@@ -125,6 +125,8 @@ void mpi_runtime::at_finalize() {
         if (std::exchange(m_ended, true)) return;
         heaps = m_heaps;
     }
+    for (const auto& each : heaps)
+        if (const auto alive = each.lock()) alive->take_no_more();
     const auto& clock = m_process.clock();
     const auto work = m_process.work_that_needs_mpi();
     const auto all_over = [&](time_point until) {

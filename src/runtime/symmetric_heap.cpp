@@ -124,10 +124,22 @@ std::shared_ptr<symmetric_heap> symmetric_heap::of_process() {
     return found;
 }
 
+std::shared_ptr<symmetric_heap> symmetric_heap::in_use() {
+    auto found = of_process();
+    found->require_mpi();
+    return found;
+}
+
+void symmetric_heap::require_mpi() const {
+    if (!m_heap->takes_calls())
+        throw transfer_error(status::invalid_operation, "the symmetric heap ended with MPI: MPI_Finalize was called");
+}
+
 void symmetric_heap::finish() {
     const auto ended = of_process();
     failure why;
     try {
+        ended->require_mpi();
         ended->meet({.name = "causeway_symmetric_finalize", .number = 1});
     } catch (...) {
         why = current_failure();
@@ -262,7 +274,7 @@ void symmetric_heap::serve(endpoints::buffer_location location, std::byte* host_
                                              mpi_runtime::instance().space_of(m_group->communicator()),
                                              std::move(location), host_memory);
     m_heap->at_end_of_mpi([server = std::weak_ptr(m_server)] {
-        if (const auto alive = server.lock()) alive->stop();
+        if (const auto alive = server.lock()) alive->end();
     });
     (void)runtime::instance().require_answer("serving the symmetric heap", [server = m_server] {
         server->start();

@@ -41,6 +41,8 @@ class symmetric_heap {
     /// The process's heap. Throws transfer_error(invalid_operation) if there is none.
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process();
     [[nodiscard]] static std::shared_ptr<symmetric_heap> of_process_if_any();
+    /// The same, for what concerns the others, too. Throws also once MPI has ended.
+    [[nodiscard]] static std::shared_ptr<symmetric_heap> in_use();
 
     symmetric_heap(cl_context context, cl_device_id device, MPI_Comm comm, std::size_t heap_bytes);
 
@@ -117,6 +119,7 @@ class symmetric_heap {
     void meet(const endpoints::meeting_purpose& purpose) const;
 
   private:
+    void require_mpi() const;
     void make_buffer(cl_device_id device, std::size_t heap_bytes, std::byte* host_memory);
     /// From now on this PE answers the others.
     void serve(endpoints::buffer_location location, std::byte* host_memory);

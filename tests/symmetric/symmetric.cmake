@@ -72,6 +72,20 @@ if(NOT CAUSEWAY_SANITIZE)
   system_program(symmetric.killed_pe.nodes 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe> $<TARGET_FILE:pretend_nodes>)
   set_tests_properties(symmetric.killed_pe.nodes PROPERTIES PROCESSORS 3)
 endif()
+# Calls after the end of MPI, where memory is shared, where messages serve it, and where only some PEs are near.
+add_executable(after_mpi symmetric/after_mpi.cpp)
+target_include_directories(after_mpi PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/system)
+target_link_libraries(after_mpi PRIVATE causeway_flags Causeway::causeway Threads::Threads)
+foreach(ranks 1 2 4)
+  system_program(symmetric.after_mpi.${ranks} ${ranks} env CAUSEWAY_DRAIN=200 $<TARGET_FILE:after_mpi>)
+  if(NOT CAUSEWAY_SANITIZE)
+    system_program(symmetric.after_mpi.as_on_cards.${ranks} ${ranks} env CAUSEWAY_DRAIN=200
+      LD_PRELOAD=$<TARGET_FILE:pretend_discrete> $<TARGET_FILE:after_mpi>)
+    math(EXPR on_node "(${ranks} + 1) / 2")
+    system_program(symmetric.after_mpi.nodes.${ranks} ${ranks} env CAUSEWAY_DRAIN=200
+      LD_PRELOAD=$<TARGET_FILE:pretend_nodes> PROCESSES_PER_NODE=${on_node} $<TARGET_FILE:after_mpi>)
+  endif()
+endforeach()
 # The program of docs/one-sided.md.
 add_executable(symmetric_ring symmetric/ring.c)
 target_link_libraries(symmetric_ring PRIVATE Causeway::causeway MPI::MPI_C)

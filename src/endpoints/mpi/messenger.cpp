@@ -22,6 +22,8 @@ constexpr std::size_t message_bytes = sizeof(wire_header) + transfer::largest_ea
 /// How long a new gated receive makes the engine poll; what comes later is found when the gates open.
 constexpr auto early_time = std::chrono::milliseconds(100);
 
+failure closed_space() { return {status::cancelled, 0, 0, "the communicator was freed, or MPI has ended"}; }
+
 } // namespace
 
 /// A message on its way out; owns its bytes, and itself while MPI has it.
@@ -131,6 +133,7 @@ void messenger::listen(int space) {
 failure messenger::listening_failure(int space, int peer) const {
     const auto& where = *m_spaces.at(space);
     if (where.listening_failure) return where.listening_failure;
+    if (where.closed) return closed_space();
     const auto found = where.not_listening.find(peer);
     return found != where.not_listening.end() ? found->second : failure{};
 }
@@ -419,6 +422,10 @@ void messenger::send(int space, int rank, const wire_header& header, std::span<c
 void messenger::release(int space, int rank, int data_tag) { start(new_control_send(space, rank, data_tag)); }
 
 void messenger::start(std::unique_ptr<control_send> made) {
+    if (m_ended) {
+        if (made->done != nullptr) made->done->over({.error = closed_space()});
+        return;
+    }
     ++m_sends_under_way;
     auto& out = *made.release();
     m_control_sends.push_back(&out);
@@ -497,6 +504,7 @@ void messenger::close_all() {
 
 bool messenger::poll(time_point now) {
     m_now = now;
+    if (m_ended) return false; // nobody may ask MPI any more
     const bool progress = m_port.poll();
     if (m_recorder != nullptr && m_port.requests() != m_requests_told) {
         m_requests_told = m_port.requests();

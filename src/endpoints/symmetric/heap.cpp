@@ -90,8 +90,7 @@ void heap::note_death(int pe) {
 failure heap::trouble(time_point now) {
     look_at_processes(now);
     if (m_dead) return m_dead;
-    if (has_left(m_members[static_cast<std::size_t>(m_pe)]))
-        return {status::peer_failed, 0, 0, "this PE has left: what this waits for will not come"};
+    if (auto own = own_absence()) return own;
     if (pes() == 1) return {};
     bool all_have_left = true;
     for (int pe = 0; pe < pes(); ++pe) {
@@ -105,6 +104,13 @@ failure heap::trouble(time_point now) {
     }
     if (!all_have_left) return {};
     return {status::peer_failed, 0, 0, "all other PEs have left: what this waits for will not come"};
+}
+
+failure heap::own_absence() const {
+    if (!has_left(m_pe)) return {};
+    // Breaking off looks like leaving to the others.
+    if (m_dead) return m_dead;
+    return {status::peer_failed, 0, 0, "this PE has left: what this waits for will not come"};
 }
 
 failure heap::absence_of(int pe, time_point now) {

@@ -108,6 +108,8 @@ class heap {
     [[nodiscard]] failure trouble(time_point now);
     /// Why `pe` cannot be used any more: it is dead or has left. Empty if it can. Asks the kernel only now and then.
     [[nodiscard]] failure absence_of(int pe, time_point now);
+    /// Why this PE takes no part any more: it has broken off, or has left. Empty if it does.
+    [[nodiscard]] failure own_absence() const;
     /// Names the other PE whose process has ended, whether it had left or not; empty if none has.
     [[nodiscard]] failure end_of_any(time_point now);
     /// Whether `pe` has left, as far as this PE knows. Any thread if `pe` is near.
@@ -153,6 +155,9 @@ class heap {
     void mpi_ends() {
         if (const auto ending = std::exchange(m_ending, nullptr)) ending();
     }
+    /// MPI is about to end, and no more calls are taken. Any thread.
+    void take_no_more() { m_takes_calls.store(false, std::memory_order_relaxed); }
+    [[nodiscard]] bool takes_calls() const { return m_takes_calls.load(std::memory_order_relaxed); }
 
   private:
     [[nodiscard]] bool has_left(const heap_member& which) const;
@@ -183,7 +188,7 @@ class heap {
     failure m_dead; // the first death seen, or why this PE has broken off
     failure m_broken_off;
     failure m_end_of_meetings;
-    std::atomic<bool> m_has_seen_death = false;
+    std::atomic<bool> m_has_seen_death = false, m_takes_calls = true;
 };
 
 /// Waits for other PEs. Engine's thread only.

@@ -54,6 +54,11 @@ void meeting_turn::begin() {
         give_up(m_heap->end_of_meetings());
         return;
     }
+    // Its neighbours' memory is still there, and they could meet in it; others cannot be told any more.
+    if (const auto left = m_heap->own_absence()) {
+        give_up(left);
+        return;
+    }
     m_number = m_heap->next_meeting();
     const bool refuses = m_purpose.refusal.front() != '\0';
     m_heap->arrive({.number = m_number,

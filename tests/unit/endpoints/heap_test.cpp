@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a node's memory allows, and what is said of waits.
 #include "endpoints/symmetric/heap.hpp"
+#include "endpoints/symmetric/meeting.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 
 #include <gtest/gtest.h>
@@ -8,9 +9,14 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include <sys/wait.h>
+#include <unistd.h>
 
 using causeway::endpoints::heap_request;
 using causeway::endpoints::shortage;
@@ -99,25 +105,88 @@ TEST(heap_waits, give_up_in_trouble_unless_what_they_wait_for_has_come) {
     EXPECT_EQ(in_vain.looks + in_time.looks, 4);
 }
 
-TEST(a_meeting, names_who_gave_up_and_not_who_left_for_that) {
-    using causeway::endpoints::heap_control;
-    constexpr int pes = 3, own = 2;
-    const auto size = heap_control::bytes(pes);
-    std::vector<heap_control::head> memory(pes * size / sizeof(heap_control::head));
-    std::vector<causeway::endpoints::heap_member> members(pes);
-    const auto control_of = [&](int pe) { return reinterpret_cast<std::byte*>(memory.data()) + pe * size; };
-    for (int pe = 0; pe < pes; ++pe) members[static_cast<std::size_t>(pe)].control = control_of(pe);
+/// Three PEs of one process.
+class a_meeting : public ::testing::Test {
+  protected:
+    using heap_control = causeway::endpoints::heap_control;
+    static constexpr int pes = 3, own = 2;
+
+    a_meeting() {
+        std::memset(memory.data(), 0, memory.size() * sizeof memory[0]); // not only the heads themselves
+        for (int pe = 0; pe < pes; ++pe) members[static_cast<std::size_t>(pe)].control = control_of(pe);
+    }
+    std::byte* control_of(int pe) { return reinterpret_cast<std::byte*>(memory.data()) + pe * size; }
+    void become(int pe, std::uint32_t state) { reinterpret_cast<heap_control::head*>(control_of(pe))->state = state; }
+    std::shared_ptr<causeway::endpoints::heap> make() {
+        return std::make_shared<causeway::endpoints::heap>(waits, own, 4096, std::move(members));
+    }
+    /// How this PE's next meeting ends; empty if it does not end.
+    static std::string end_of_meeting(const std::shared_ptr<causeway::endpoints::heap>& heap) {
+        std::string said;
+        const auto turn = std::make_shared<causeway::endpoints::meeting_turn>(
+            heap, causeway::endpoints::meeting_purpose{.name = "a barrier"});
+        turn->join();
+        turn->come([&](const causeway::failure& why) { said = why.message; });
+        return said;
+    }
+
+    static constexpr auto size = heap_control::bytes(pes);
+    std::vector<heap_control::head> memory = std::vector<heap_control::head>(pes * size / sizeof(heap_control::head));
+    std::vector<causeway::endpoints::heap_member> members = std::vector<causeway::endpoints::heap_member>(pes);
     causeway::endpoints::heap_waits waits;
-    causeway::endpoints::heap heap(waits, own, 4096, std::move(members));
-    heap.arrive({.number = 1});
-    const causeway::time_point now(std::chrono::hours(1));
-    EXPECT_FALSE(heap.trouble_at_meeting(1, now)); // which looks at all, and will not again at once
-    const auto become = [&](int pe, std::uint32_t state) {
-        reinterpret_cast<heap_control::head*>(control_of(pe))->state = state;
-    };
+    const causeway::time_point now{std::chrono::hours(1)};
+};
+
+TEST_F(a_meeting, names_who_gave_up_and_not_who_left_for_that) {
+    const auto heap = make();
+    heap->arrive({.number = 1});
+    EXPECT_FALSE(heap->trouble_at_meeting(1, now)); // which looks at all, and will not again at once
     become(0, heap_control::has_left);
     become(1, heap_control::has_given_up);
-    EXPECT_EQ(heap.trouble_at_meeting(1, now).message, "PE 1 has given up: its program failed, or its MPI");
+    EXPECT_EQ(heap->trouble_at_meeting(1, now).message, "PE 1 has given up: its program failed, or its MPI");
+}
+
+TEST_F(a_meeting, is_not_for_a_pe_that_has_left) {
+    const auto heap = make();
+    heap->leave();
+    EXPECT_EQ(end_of_meeting(heap), "a barrier: this PE has left: what this waits for will not come");
+    for (int pe = 0; pe < pes; ++pe) EXPECT_EQ(heap->arrival_of(pe, 1).number, 0u);
+    EXPECT_NE(end_of_meeting(heap), "");
+}
+
+TEST_F(a_meeting, is_not_for_a_pe_that_has_broken_off_and_says_why) {
+    const auto heap = make();
+    heap->break_off({causeway::status::peer_failed, 0, 0, "this PE cannot serve"});
+    EXPECT_EQ(end_of_meeting(heap), "a barrier: this PE cannot serve");
+}
+
+TEST_F(a_meeting, has_an_end_told_when_a_process_has_ended) {
+    using causeway::comm::process_watch;
+    int closed[2];
+    ASSERT_EQ(::pipe(closed), 0);
+    const auto child = ::fork();
+    if (child == 0) {
+        char nothing = 0;
+        ::close(closed[1]);
+        ::_exit(::read(closed[0], &nothing, 1) == 0 ? 0 : 1);
+    }
+    ::close(closed[0]);
+    members[0].process = process_watch(child);
+    members[1].process = process_watch(child);
+    become(1, heap_control::has_left);
+    const auto heap = make();
+    std::vector<std::string> told;
+    heap->tell_ends_by(
+        [&](int pe, const causeway::failure& why) { told.push_back(std::to_string(pe) + ": " + why.message); });
+    heap->look_at_processes(now);
+    EXPECT_TRUE(told.empty());
+    ::close(closed[1]);
+    ::waitpid(child, nullptr, 0);
+    for (int later = 1; later < 4; ++later) heap->look_at_processes(now + std::chrono::seconds(later));
+    ASSERT_EQ(told.size(), 2u);
+    EXPECT_EQ(told[0].substr(0, 13), "0: PE 0 is go") << told[0];
+    EXPECT_EQ(told[1], "1: PE 1 has left");
+    EXPECT_FALSE(heap->absence_of(own, now));
 }
 
 } // namespace

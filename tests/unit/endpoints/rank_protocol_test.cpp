@@ -246,4 +246,74 @@ TEST_P(rank_protocol, ends_small_and_large_sends_to_a_rank_that_is_gone) {
     both.settle();
 }
 
+TEST_P(rank_protocol, ends_what_waits_for_a_rank_that_who_uses_the_communicator_found_gone) {
+    const failure why{status::peer_failed, 0, 0, "PE 1 is gone"};
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    both.a.settings.set("block", "64");
+    auto small = bench::pattern(10), large = bench::pattern(100), got = std::vector<std::byte>(10);
+    both.network.kill(1);
+    const auto all = {both.a.send(small, 1), both.a.send(large, 1), both.a.receive(got, 1)};
+    both.settle();
+    both.a.messages.peer_ended(0, 1, why);
+    both.settle();
+    for (const auto& each : all) EXPECT_EQ(status_of(each), status::running) << "what it sent may still come";
+    both.a.clock.advance(std::chrono::seconds(1));
+    both.settle();
+    for (const auto& each : all) {
+        EXPECT_EQ(status_of(each), status::peer_failed);
+        EXPECT_EQ(each->report().error.message, why.message);
+    }
+    // And what begins later.
+    for (const auto& each : {both.a.send(small, 1), both.a.send(large, 1), both.a.receive(got, 1)}) {
+        both.settle();
+        EXPECT_EQ(status_of(each), status::peer_failed);
+        EXPECT_EQ(each->report().error.message, why.message);
+    }
+    EXPECT_FALSE(both.a.messages.busy());
+    both.network.forget_undelivered();
+    both.settle();
+}
+
+TEST_P(rank_protocol, lets_go_of_the_eager_message_that_nobody_may_take) {
+    const failure why{status::peer_failed, 0, 0, "PE 1 has left"};
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    both.a.settings.set("block", "64");
+    auto one = bench::pattern(10, 1), other = bench::pattern(10, 2), large = bench::pattern(100, 3);
+    const auto lost = both.a.send(one, 1, 1), kept = both.a.send(other, 1, 2), announced = both.a.send(large, 1, 1);
+    both.settle();
+    both.a.messages.let_go(0, 1, 1, why);
+    both.settle();
+    EXPECT_EQ(status_of(lost), status::peer_failed);
+    EXPECT_EQ(lost->report().error.message, why.message);
+    EXPECT_EQ(status_of(kept), status::running);
+    EXPECT_EQ(status_of(announced), status::running);
+    // It may come all the same.
+    std::vector<std::byte> first(10), second(10), third(100);
+    const auto all = {both.b.receive(first, 0, 1), both.b.receive(second, 0, 2), both.b.receive(third, 0, 1)};
+    chooser choices;
+    both.run(choices);
+    for (const auto& each : all) EXPECT_EQ(status_of(each), status::complete);
+    EXPECT_EQ(first, one);
+    EXPECT_EQ(second, other);
+    EXPECT_EQ(third, large);
+    EXPECT_EQ(status_of(kept), status::complete);
+    EXPECT_EQ(status_of(announced), status::complete);
+    both.expect_quiet();
+}
+
+TEST_P(rank_protocol, asks_mpi_for_nothing_when_it_has_ended) {
+    two_ranks both;
+    both.a.settings.set("eager", "64");
+    auto small = bench::pattern(10), large = bench::pattern(100), got = std::vector<std::byte>(10);
+    (void)both.a.messages.matcher(0);
+    both.a.messages.close_all();
+    const auto all = {both.a.send(small, 1), both.a.send(large, 1), both.a.receive(got, 1)};
+    both.settle();
+    for (const auto& each : all) EXPECT_EQ(status_of(each), status::cancelled);
+    EXPECT_EQ(both.network.deliverable(), 0u);
+    EXPECT_EQ(both.network.open_receives(0), 0u);
+}
+
 CAUSEWAY_BY_STRATEGY(rank_protocol);
