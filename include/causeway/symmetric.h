@@ -258,8 +258,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
 
 /*
  * Collective, with the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
- * `target` has the result and `source` may be changed. Ranges that overlap are refused with CL_MEM_COPY_OVERLAP, except
- * one range for both in a broadcast or a reduction.
+ * `target` has the result and `source` may be changed. If PEs give different ones, the command moves nothing, and fails
+ * on all of them with CL_INVALID_VALUE. Ranges that overlap are refused with CL_MEM_COPY_OVERLAP, except one range for
+ * both in a broadcast or a reduction.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.

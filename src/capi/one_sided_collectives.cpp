@@ -25,7 +25,13 @@ template <class Pieces> cl_int enqueue_collective(cl_command_type type, const ch
                                                   const event_arguments& events) {
     check_wait_list(events, checked.queue.facts.context, checked.queue.facts.context);
     endpoints::collective what;
-    what.purpose = {.name = name, .number = number, .value = size, .value_name = "the number of bytes", .times = 2};
+    what.purpose = {.name = name,
+                    .number = number,
+                    .value = size,
+                    .value_name = "the number of bytes",
+                    .target = where.target,
+                    .source = where.source,
+                    .times = 2};
     what.pieces = std::move(pieces);
     return enqueue_flows(type, checked, checked.heap->collective(std::move(what), where.target, all_bytes), blocking,
                          events);
@@ -187,6 +193,8 @@ cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* 
                         .number = 9 + 16 * (std::uint64_t{type} * reductions.size() + operation),
                         .value = count,
                         .value_name = "the number of elements",
+                        .target = where.target,
+                        .source = where.source,
                         .times = 3};
         what.compute = [work](transfer::step& done) { work->start(done); };
         what.pieces = [=](const endpoints::meeting_turn&) {

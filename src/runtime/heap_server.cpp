@@ -90,8 +90,12 @@ void heap_server::start() {
     m_interest.emplace(messages);
     messages.listen(m_space);
     m_heap->tell_others_by([this](int pe, const endpoints::heap_control::arrival& own) {
-        heap_message told{
-            .what = heap_message::kind::arrival, .value = own.number, .purpose = own.purpose, .brought = own.value};
+        heap_message told{.what = heap_message::kind::arrival,
+                          .offset = own.target,
+                          .bytes = own.source,
+                          .value = own.number,
+                          .purpose = own.purpose,
+                          .brought = own.value};
         told.has_failed = static_cast<std::int32_t>(own.has_failed);
         if (own.has_failed != 0) std::copy(own.reason.begin(), own.reason.end(), told.reason.begin());
         send(pe, told);
@@ -235,6 +239,8 @@ void heap_server::take(int from, const heap_message& message) {
         endpoints::heap_control::arrival come{.number = message.value,
                                               .purpose = message.purpose,
                                               .value = message.brought,
+                                              .target = message.offset,
+                                              .source = message.bytes,
                                               .has_failed = static_cast<std::uint32_t>(message.has_failed)};
         std::copy_n(message.reason.begin(), come.reason.size(), come.reason.begin());
         m_heap->note_arrival(from, come);

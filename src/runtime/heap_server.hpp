@@ -34,7 +34,7 @@ struct heap_message {
     kind what = kind::put;
     std::uint32_t tag = 0; ///< of the message with the bytes
     std::uint64_t number = 0; ///< of the request, at its initiator
-    std::uint64_t offset = 0, bytes = 0;
+    std::uint64_t offset = 0, bytes = 0; ///< of an arrival: offsets of target and source
     std::uint64_t is_box = 0, region[3] = {}, row_pitch = 0, slice_pitch = 0;
     std::uint32_t has_word = 0, operation = 0; ///< of a put: it has a signal; of an atomic: keep the word from now on
     std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;

@@ -225,4 +225,47 @@ TEST_F(symmetric_collectives, refuse_what_overlaps_or_differs) {
         << causeway_error_last_message();
 }
 
+TEST_F(symmetric_collectives, refuse_addresses_that_are_not_the_same_everywhere) {
+    NEEDS_RANKS(2);
+    const auto part = std::size_t{64}, whole = part * static_cast<std::size_t>(all);
+    auto *const source = allocate<unsigned char>(whole + part), *const target = allocate<unsigned char>(whole + part);
+    const auto before_all = contents(target, whole + part);
+    const queue on = make_queue(order::out_of_order);
+    const auto expect_refused = [&](auto enqueue, const std::string& name) {
+        for (const std::string what : {"target", "source"}) {
+            auto* const to = target + (what == "target" && me == all - 1 ? 16 : 0);
+            auto* const from = source + (what == "source" && me == all - 1 ? 16 : 0);
+            event met;
+            ASSERT_EQ(enqueue(to, from, met.out()), CL_SUCCESS) << causeway_error_last_message();
+            EXPECT_TRUE(ends_with(met, CL_INVALID_VALUE));
+            const auto said = transfer_text(met.get(), CL_TRANSFER_ERROR_MESSAGE);
+            EXPECT_EQ(said.find(name + ": the " + what + " is at "), 0u) << said;
+        }
+    };
+    expect_refused(
+        [&](void* to, void* from, cl_event* event) {
+            return clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, to, from, part, 0, 0, nullptr, event);
+        },
+        "a broadcast");
+    expect_refused(
+        [&](void* to, void* from, cl_event* event) {
+            return clEnqueueSymmetricCollect(on.get(), CL_FALSE, to, from, part, 0, nullptr, event);
+        },
+        "a collect");
+    expect_refused(
+        [&](void* to, void* from, cl_event* event) {
+            return clEnqueueSymmetricAllToAll(on.get(), CL_FALSE, to, from, part, 0, nullptr, event);
+        },
+        "an all-to-all");
+    expect_refused(
+        [&](void* to, void* from, cl_event* event) {
+            return clEnqueueSymmetricReduce(on.get(), CL_FALSE, to, from, part / 4, CL_ELEMENT_UINT, CL_REDUCE_SUM, 0,
+                                            nullptr, event);
+        },
+        "a reduction");
+    EXPECT_TRUE(same(contents(target, whole + part), before_all));
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
+}
+
 } // namespace

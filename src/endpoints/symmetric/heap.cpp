@@ -15,6 +15,8 @@ constexpr auto between_looks = std::chrono::milliseconds(2);
 void note(heap_control::arrival& where, const heap_control::arrival& what) {
     where.purpose = what.purpose;
     where.value = what.value;
+    where.target = what.target;
+    where.source = what.source;
     where.has_failed = what.has_failed;
     if (what.has_failed != 0) where.reason = what.reason;
     __atomic_store_n(&where.number, what.number, __ATOMIC_RELEASE);

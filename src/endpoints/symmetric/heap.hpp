@@ -34,7 +34,7 @@ struct heap_control {
     /// One PE's arrival at a meeting, written by that PE. Two, used in turn, suffice: no PE is two meetings ahead.
     struct alignas(64) arrival {
         std::uint64_t number; ///< of the meeting, from 1; written last
-        std::uint64_t purpose, value;
+        std::uint64_t purpose, value, target, source;
         std::uint32_t has_failed;
         refusal_text reason; ///< if has_failed: why the PE refuses to take part; empty if it failed otherwise
     };

@@ -64,6 +64,8 @@ void meeting_turn::begin() {
     m_heap->arrive({.number = m_number,
                     .purpose = m_purpose.number,
                     .value = m_purpose.value,
+                    .target = m_purpose.target,
+                    .source = m_purpose.source,
                     .has_failed = m_has_failed || refuses ? 1u : 0u,
                     .reason = m_purpose.refusal});
     if (!look()) m_heap->waits().add(*this);
@@ -86,6 +88,11 @@ void meeting_turn::give_up(const failure& why) {
 failure meeting_turn::disagreement() const {
     const std::string name = m_purpose.name;
     const auto who = [](int pe) { return "PE " + std::to_string(pe); };
+    const auto differs = [&](const char* what, const std::string& own, const std::string& other, int pe) {
+        return failure{status::invalid_value, 0, 0,
+                       name + ": " + what + " is " + own + " on this PE and " + other + " on " + who(pe)};
+    };
+    const auto at = [](std::uint64_t offset) { return "at " + bytes_text(offset) + " of the heap"; };
     // Behind what one refuses, its arguments mean nothing.
     for (int pe = 0; pe < m_heap->pes(); ++pe)
         if (const auto& other = m_heap->arrival_of(pe, m_number); other.has_failed != 0 && other.reason.front() != '\0')
@@ -99,9 +106,9 @@ failure meeting_turn::disagreement() const {
                     name + ", " + who(pe) + " to another one"};
         if (other.has_failed != 0) return {status::peer_failed, 0, 0, name + " failed on " + who(pe)};
         if (m_purpose.value_name != nullptr && other.value != m_purpose.value)
-            return {status::invalid_value, 0, 0,
-                    name + ": " + m_purpose.value_name + " is " + std::to_string(m_purpose.value) + " on this PE and " +
-                        std::to_string(other.value) + " on " + who(pe)};
+            return differs(m_purpose.value_name, std::to_string(m_purpose.value), std::to_string(other.value), pe);
+        if (other.target != m_purpose.target) return differs("the target", at(m_purpose.target), at(other.target), pe);
+        if (other.source != m_purpose.source) return differs("the source", at(m_purpose.source), at(other.source), pe);
     }
     return {};
 }

@@ -17,7 +17,8 @@ struct meeting_purpose {
     std::uint64_t number = 0; ///< % 16: number of the call; / 16: what else must be the same on all PEs
     std::uint64_t value = 0;  ///< an argument in which all PEs must agree, or which the others read by value_of()
     const char* value_name = nullptr; ///< its name if they must agree; else null
-    int times = 1;                    ///< meetings of the command
+    std::uint64_t target = 0, source = 0; ///< offsets in the heap, which must be the same on all PEs
+    int times = 1;                        ///< meetings of the command
     heap_control::refusal_text refusal{}; ///< why this PE refuses its arguments, which fails the call on all PEs
 };
 
