@@ -165,7 +165,7 @@ CAUSEWAY_EXPORT void* causeway_symmetric_address(cl_mem buffer, size_t offset);
 /*
  * Puts `size` bytes of `buffer` from `offset` to `target` of PE `pe`. `buffer` may be the heap's. If `pe` is this PE, a
  * target that overlaps the source is refused with CL_MEM_COPY_OVERLAP, unless both are the same. The same holds for
- * gets and boxes.
+ * gets and boxes. A size of 0 moves nothing; the addresses must be of the heap even so.
  */
 CAUSEWAY_EXPORT cl_int clEnqueuePut(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset, size_t size,
                                     void* target, int pe, cl_uint num_events_in_wait_list,
@@ -178,7 +178,7 @@ CAUSEWAY_EXPORT cl_int clEnqueueGet(cl_command_queue queue, cl_mem buffer, cl_bo
 
 /*
  * A put, then `operation` with `value` on the word `signal` of the same PE. Whoever sees the changed word sees the
- * bytes too. If the put fails, the word stays as it is.
+ * bytes too. If the put fails, the word stays as it is. With a size of 0 it is a signal, and `target` may be NULL.
  */
 CAUSEWAY_EXPORT cl_int clEnqueuePutSignal(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                           size_t size, void* target, uint64_t* signal, uint64_t value,

@@ -194,7 +194,9 @@ cl_int enqueue_put(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         const auto checked = check_command(queue);
         auto location = check_buffer(checked.queue, buffer);
         check_range(location, offset, size);
-        const endpoints::heap_location where{pe, checked.heap->locate(target, size, "the target")};
+        // Where nothing goes is not looked at, if there is a signal.
+        const bool goes_nowhere = size == 0 && signal;
+        const endpoints::heap_location where{pe, goes_nowhere ? 0 : checked.heap->locate(target, size, "the target")};
         checked.heap->require_pe(pe);
         refuse_overlap(*checked.heap, pe, buffer, range_at(offset, size), range_at(number_of(target), size));
         std::optional<endpoints::heap_signal> then;

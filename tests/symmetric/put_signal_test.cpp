@@ -2,6 +2,12 @@
 // Puts, gets and signals between the heaps of all PEs.
 #include "symmetric_fixture.hpp"
 
+#include <array>
+#include <cstdio>
+#include <fstream>
+
+#include <unistd.h>
+
 using namespace symmetric_test;
 
 namespace {
@@ -255,6 +261,72 @@ TEST_F(put_signal, moves_nothing_and_still_signals) {
         << causeway_error_last_message();
     ASSERT_EQ(clEnqueueSignal(on.get(), CL_TRUE, signal, 5, CL_SIGNAL_ADD, next, 0, nullptr, nullptr), CL_SUCCESS);
     ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, signal, CL_COMPARE_EQ, 9, 0, nullptr, nullptr), CL_SUCCESS);
+}
+
+TEST_F(put_signal, of_nothing_needs_no_target) {
+    auto* const signal = allocate<std::uint64_t>(1);
+    const queue on = make_queue(order::in_order);
+    const buffer source = own().make_buffer(8, 0);
+    event bare;
+    ASSERT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 0, nullptr, signal, 6, CL_SIGNAL_ADD, next, 0,
+                                 nullptr, bare.out()),
+              CL_SUCCESS)
+        << causeway_error_last_message();
+    EXPECT_TRUE(completes(bare));
+    ASSERT_EQ(causeway_symmetric_put_signal(nullptr, nullptr, 0, signal, 7, CL_SIGNAL_ADD, next), CL_SUCCESS)
+        << causeway_error_last_message();
+    ASSERT_EQ(causeway_symmetric_wait(signal, 8, CL_COMPARE_EQ, 13), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(clEnqueuePutSignal(on.get(), source.get(), CL_FALSE, 0, 0, nullptr, nullptr, 1, CL_SIGNAL_ADD, next, 0,
+                                 nullptr, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, 0, nullptr, next, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+}
+
+/// Where a rank waits for the others without a call of MPI.
+class quiet_corner {
+  public:
+    quiet_corner() {
+        std::array<char, 64> name{};
+        if (world_rank() == 0) std::snprintf(name.data(), name.size(), "/tmp/quiet_corner.%d", ::getpid());
+        MPI_Bcast(name.data(), static_cast<int>(name.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+        m_name = name.data();
+    }
+    void come() const { std::ofstream(m_name + "." + std::to_string(world_rank())) << "here"; }
+    void wait_for_others() const {
+        for (int rank = 0; rank < world_size(); ++rank) {
+            const auto name = m_name + "." + std::to_string(rank);
+            if (rank == world_rank()) continue;
+            while (::access(name.c_str(), F_OK) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            std::remove(name.c_str());
+        }
+    }
+
+  private:
+    std::string m_name;
+};
+
+TEST_F(put_signal, ends_although_a_pe_that_gave_up_takes_no_bytes) {
+    NEEDS_RANKS(2);
+    constexpr std::size_t sizes[] = {8, 4096, 16384, 65536, 1000000};
+    auto* const data = allocate<unsigned char>(sizes[4]);
+    const queue on = make_queue(order::out_of_order);
+    const buffer source = own().make_buffer(bytes(sizes[4], 1));
+    const quiet_corner corner;
+    if (me == all - 1) {
+        EXPECT_EQ(causeway_symmetric_give_up(), CL_SUCCESS);
+        corner.wait_for_others();
+        return;
+    }
+    while (causeway_symmetric_put(data, &me, sizeof me, all - 1) == CL_SUCCESS) {} // until it has given up
+    for (const std::size_t size : sizes) {
+        event put;
+        ASSERT_EQ(clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, size, data, all - 1, 0, nullptr, put.out()),
+                  CL_SUCCESS);
+        EXPECT_TRUE(ends_with(put, CL_TRANSFER_PEER_FAILED)) << size;
+    }
+    corner.come();
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_TRANSFER_PEER_FAILED);
 }
 
 } // namespace
