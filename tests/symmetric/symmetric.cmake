@@ -16,6 +16,11 @@ foreach(runtime ${runtimes})
     COMMAND env CAUSEWAY_TEST_SEED=1 CAUSEWAY_TEST_CALLS=45000 $<TARGET_FILE:symmetric_tests>
             --gtest_filter=symmetric_random_arguments.*)
 endforeach()
+# PEs with devices of two vendors: PoCL's and Intel's in turn.
+foreach(ranks 2 4)
+  causeway_test(symmetric.two_vendors.${ranks} LABEL system RUNTIME both RANKS ${ranks} TIMEOUT 300
+    COMMAND env POCL_DEVICES=pthread $<TARGET_FILE:symmetric_tests> --gtest_filter=-*random_arguments*)
+endforeach()
 # Heaps in windows, into which others copy over a link; a bridge of host memory is one.
 foreach(runtime ${runtimes})
   foreach(ranks 1 2 4)
