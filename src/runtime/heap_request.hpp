@@ -31,7 +31,10 @@ class heap_request final : private endpoints::heap_waiter {
     bool look() override;
     void give_up(const failure& why) override;
     [[nodiscard]] endpoints::heap& of() override { return *m_server->served(); }
-    [[nodiscard]] failure trouble(time_point now) override { return of().absence_of(m_pe, now); }
+    [[nodiscard]] failure trouble(time_point now) override {
+        const auto absent = of().absence_of(m_pe, now);
+        return absent ? absent : of().own_absence(); // a PE that has left hears no answers
+    }
     void end(const failure& error, std::uint64_t before);
 
     std::shared_ptr<heap_server> m_server;

@@ -543,6 +543,38 @@ TEST_F(symmetric_words, end_all_waits_when_one_gives_up) {
     EXPECT_EQ(causeway_symmetric_finalize(), CL_TRANSFER_PEER_FAILED);
 }
 
+TEST_F(symmetric_words, end_what_this_pe_has_under_way_when_it_gives_up) {
+    NEEDS_RANKS(2);
+    constexpr std::size_t large = 1000000;
+    auto* const data = allocate<unsigned char>(large);
+    const queue on = make_queue(order::out_of_order);
+    const buffer source = own().make_buffer(bytes(large, 1)), target = own().make_buffer(bytes(large, 2));
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (me != 0) { // whose engines go on to serve
+        MPI_Barrier(MPI_COMM_WORLD);
+        EXPECT_NE(causeway_symmetric_finalize(), CL_SUCCESS); // that PE has left, perhaps behind its barrier
+        return;
+    }
+    std::vector<event> all_moved(40);
+    for (std::size_t i = 0; i < all_moved.size(); ++i) {
+        const auto size = i % 4 == 3 ? large : std::size_t{8} << (4 * (i % 4));
+        ASSERT_EQ(
+            i % 2 == 0
+                ? clEnqueuePut(on.get(), source.get(), CL_FALSE, 0, size, data, next, 0, nullptr, all_moved[i].out())
+                : clEnqueueGet(on.get(), target.get(), CL_FALSE, 0, size, data, next, 0, nullptr, all_moved[i].out()),
+            CL_SUCCESS);
+    }
+    event barrier;
+    ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, barrier.out()), CL_SUCCESS);
+    EXPECT_EQ(causeway_symmetric_give_up(), CL_SUCCESS) << causeway_error_last_message();
+    for (const auto& each : all_moved) {
+        const auto ended = wait(each.get());
+        EXPECT_TRUE(ended == CL_COMPLETE || ended == CL_TRANSFER_PEER_FAILED) << ended;
+    }
+    EXPECT_TRUE(ends_with(barrier, CL_TRANSFER_PEER_FAILED));
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST_F(symmetric_words, let_the_others_go_when_one_leaves) {
     NEEDS_RANKS(2);
     auto* const word = allocate<std::uint64_t>(1);

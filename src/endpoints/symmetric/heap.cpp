@@ -140,6 +140,7 @@ failure heap::end_of_any(time_point now) {
 failure heap::trouble_at_meeting(std::uint64_t number, time_point now) {
     look_at_processes(now);
     if (m_dead) return m_dead;
+    if (auto own = own_absence()) return own;
     for (int pe = 0; pe < pes(); ++pe) {
         if (arrival_of(pe, number).number == number) continue;
         const auto gone = absence_of(pe, now);
