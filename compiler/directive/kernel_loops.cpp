@@ -356,7 +356,9 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         // Parts differ by one iteration at most, so that no gang is without one that another has twice.
         line("const " + type + " " + part + " = " + in_turn + " ? " + at_once + " : " + total + " / " + gangs + ", " +
              rest + " = " + in_turn + " ? 0 : " + total + " % " + gangs + ";");
-        line("const " + type + " " + begin + " = " + part + " * " + self + " + min(" + self + ", " + rest + ");");
+        // Not min(): a variable of the program may have that name.
+        line("const " + type + " " + begin + " = " + part + " * " + self + " + (" + self + " < " + rest + " ? " + self +
+             " : " + rest + ");");
         line("const " + type + " " + end + " = " + in_turn + " ? " + total + " : " + begin + " + " + part + " + (" +
              self + " < " + rest + ");");
         from = begin;

@@ -417,11 +417,11 @@ static void shares_of_gangs(int gangs, int n) {
     for (int g = 0; g < gangs; g++) counts[g] = 0;
 #pragma acc parallel num_gangs(gangs) num_workers(1) vector_length(1) copy(counts)
     {
-        int mine[1] = {0};
+        int min[1] = {0}; /* a name that OpenCL has for a function */
 #pragma acc loop gang
-        for (int i = 0; i < n; i++) mine[0]++;
+        for (int i = 0; i < n; i++) min[0]++;
 #pragma acc loop gang
-        for (int g = 0; g < gangs; g++) counts[g] = mine[0];
+        for (int g = 0; g < gangs; g++) counts[g] = min[0];
     }
     int all = 0, wrong = 0;
     for (int g = 0; g < gangs; g++) all += counts[g], wrong += counts[g] != n / gangs && counts[g] != n / gangs + 1;
