@@ -88,6 +88,40 @@ void kernel_writer::give_up_levels(const position& at) {
         m_one_lane = m_again = true;
 }
 
+void kernel_writer::give_up_waiting(const position& at) {
+    if (lanes_wait(at)) m_one_lane = m_again = true;
+    if (workers_wait(at)) m_one_worker = m_again = true;
+}
+
+std::string kernel_writer::value(const Expr* expression, const position& at) {
+    const auto effects = expression ? effects_of(expression) : kernel_writer::effects{};
+    if (effects.memory && effects.reads_back) give_up_waiting(at);
+    return expression ? m_print.print(expression) : "";
+}
+
+namespace {
+
+bool calls_printf(const Stmt* statement) {
+    std::set<const FunctionDecl*> known;
+    const auto calls = [&](const auto& self, const Stmt* within) -> bool {
+        bool found = false;
+        walk(within, [&](const Stmt* each) {
+            const auto* call = dyn_cast<CallExpr>(each);
+            const auto* function = call ? call->getDirectCallee() : nullptr;
+            if (!function || found) return !found;
+            const FunctionDecl* defined = nullptr;
+            const auto* body = function->getBody(defined);
+            found = function->getDeclName().isIdentifier() && function->getName() == "printf";
+            if (!found && body && known.insert(defined).second) found = self(self, body);
+            return !found;
+        });
+        return found;
+    };
+    return calls(calls, statement);
+}
+
+} // namespace
+
 kernel_writer::effects kernel_writer::effects_of(const Stmt* statement) const {
     effects found;
     for (const auto& each : accesses_in(statement)) {
@@ -116,6 +150,8 @@ kernel_writer::effects kernel_writer::effects_of(const Stmt* statement) const {
         if (each.reads || m_unknown_reads || m_read.contains(nullptr) || std::any_of(all.begin(), all.end(), is_read))
             found.reads_back = true;
     }
+    // What is printed stands in the output once.
+    if (calls_printf(statement)) found.memory = found.reads_back = true;
     return found;
 }
 
@@ -148,7 +184,11 @@ void kernel_writer::simple(const Expr* expression, const position& at) {
     const auto text = reordered ? *reordered : m_print.print(expression) + ";";
     const auto effects = effects_of(expression);
     if (!redundant(at) || !effects.memory || !effects.reads_back) return line(text);
-    if (!at.uniform || !effects.changed.empty()) {
+    if (!effects.changed.empty()) {
+        give_up_waiting(at);
+        return line(text);
+    }
+    if (!at.uniform) {
         give_up_levels(at);
         return line(text);
     }
@@ -260,10 +300,7 @@ void kernel_writer::declaration(const DeclStmt* declared, const position& at) {
         if (variable->getType()->isPointerType()) m_print.set_space(variable, space = space_of(variable));
         auto text = m_program.types.declare(variable->getType(), identifier(variable->getNameAsString()),
                                             variable->getLocation(), space);
-        if (const auto* value = variable->getInit()) {
-            if (effects_of(value).memory && redundant(at)) give_up_levels(at);
-            text += " = " + m_print.print(value);
-        }
+        if (variable->getInit()) text += " = " + value(variable->getInit(), at);
         line(text + ";");
     }
 }
@@ -293,7 +330,7 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
         return statement(hinted->getSubStmt(), at);
     }
     if (const auto* choice = dyn_cast<IfStmt>(given)) {
-        line("if (" + m_print.print(choice->getCond()) + ") {");
+        line("if (" + value(choice->getCond(), at) + ") {");
         block(choice->getThen(), at);
         if (choice->getElse()) {
             line("} else {");
@@ -308,7 +345,7 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     auto repeated = at;
     repeated.last = false;
     if (const auto* loop = dyn_cast<WhileStmt>(given)) {
-        line("while (" + m_print.print(loop->getCond()) + ") {");
+        line("while (" + value(loop->getCond(), at) + ") {");
         block(loop->getBody(), repeated);
         return line("}");
     }
@@ -324,7 +361,7 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     if (isa<BreakStmt>(given)) return line("break;");
     if (isa<ContinueStmt>(given)) return line("continue;");
     if (const auto* choice = dyn_cast<SwitchStmt>(given)) {
-        line("switch (" + m_print.print(choice->getCond()) + ") {");
+        line("switch (" + value(choice->getCond(), at) + ") {");
         block(choice->getBody(), at);
         return line("}");
     }
@@ -345,13 +382,13 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     throw unsupported{given->getBeginLoc(), "this statement in a region"};
 }
 
-std::string kernel_writer::loop_head(const Stmt* init) {
+std::string kernel_writer::loop_head(const Stmt* init, const position& at) {
     if (!init) return "";
-    if (const auto* expression = dyn_cast<Expr>(init)) return m_print.print(expression);
+    if (const auto* expression = dyn_cast<Expr>(init)) return value(expression, at);
     std::string text;
     std::string* const before = std::exchange(m_out, &text);
     const int indent = std::exchange(m_indent, 0);
-    declaration(cast<DeclStmt>(init), {true, true, false, true});
+    declaration(cast<DeclStmt>(init), at);
     m_out = before;
     m_indent = indent;
     while (!text.empty() && (text.back() == '\n' || text.back() == ';')) text.pop_back();
@@ -359,13 +396,12 @@ std::string kernel_writer::loop_head(const Stmt* init) {
 }
 
 void kernel_writer::plain_loop(const ForStmt* loop, const position& at) {
-    auto head = loop_head(loop->getInit());
+    auto head = loop_head(loop->getInit(), at);
     const auto last = head.rfind('\n');
     const bool several = last != std::string::npos; // variables, of which a head can declare only those of one type
     if (several) line("{ " + head.substr(0, last));
     if (several) head.erase(0, last + 1);
-    line("for (" + head + "; " + (loop->getCond() ? m_print.print(loop->getCond()) : "") + "; " +
-         (loop->getInc() ? m_print.print(loop->getInc()) : "") + ") {");
+    line("for (" + head + "; " + value(loop->getCond(), at) + "; " + value(loop->getInc(), at) + ") {");
     auto repeated = at;
     repeated.last = false;
     block(loop->getBody(), repeated);
@@ -394,8 +430,9 @@ void kernel_writer::atomic(const found_directive& of, const position& at) {
         throw unsupported{of.directive->location, "'atomic' for a type of other than 4 or 8 bytes"};
     if (m_print.is_misaligned(operand))
         throw unsupported{of.directive->location, "'atomic' for a member that its packed structure misaligns"};
-    if (redundant(at) && (!at.uniform || !effects_of(of.body).changed.empty() || of.directive->find("capture") ||
-                          of.directive->find("read")))
+    if (!effects_of(of.body).changed.empty() || of.directive->find("capture") || of.directive->find("read"))
+        give_up_waiting(at);
+    else if (redundant(at) && !at.uniform)
         give_up_levels(at);
     const auto values = atomic_values(m_unit, of, operand);
     if (const auto* effect = repeated_effect(of, operand, values))

@@ -113,6 +113,11 @@ class kernel_writer {
     struct effects {
         bool memory = false, reads_back = false;
         std::set<const clang::VarDecl*> changed; // variables of which each thread has a copy
+    /// Call where what happens once must not happen in each thread of a level that waits, and all of them need what
+    /// comes of it: the kernel is printed once more without these levels.
+    void give_up_waiting(const position& at);
+    /// Prints a value, which all threads compute. Nothing for no expression.
+    std::string value(const clang::Expr* expression, const position& at);
     };
     std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;
@@ -126,7 +131,7 @@ class kernel_writer {
     std::string space_of(const clang::VarDecl* pointer) const;
     void declaration(const clang::DeclStmt* declared, const position& at);
     void statement(const clang::Stmt* given, const position& at);
-    std::string loop_head(const clang::Stmt* init);
+    std::string loop_head(const clang::Stmt* init, const position& at);
     void plain_loop(const clang::ForStmt* loop, const position& at);
     void directive_statement(const found_directive& of, const position& at);
     /// Prints a loop that tries the statement on a copy of the word until no other thread has changed the word

@@ -703,6 +703,15 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_grou
         for name, text in HALVES.items():
             self.write(name, text)
         self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "cc", "-O2", "-DFACTOR=3", "one.c", "two.c", "-o", "program")
+    def test_prints_once_in_a_gang(self):
+        self.write("print.c", "#include <stdio.h>\nstatic void say(int row) { printf(\"then %d\\n\", row); }\nint main(void) { int a[3][40];\n"
+                              "#pragma acc parallel loop gang num_gangs(1) copyout(a)\nfor (int i = 0; i < 3; i++) { printf(\"row %d\\n\", i); say(i);\n"
+                              "#pragma acc loop worker vector\nfor (int j = 0; j < 40; j++) a[i][j] = j; }\nreturn 0; }\n")
+        self.run_program(COMPILER, "print.c", "-o", "print")
+        for as_gpu in "01":
+            lines = self.run_program("./print", ACC_LAUNCH_AS_GPU=as_gpu).split("\n")
+            self.assertEqual(sum(each.startswith(("row", "then")) for each in lines), 6)
+
         self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
 
     def test_the_timeline_has_regions_by_file_and_line_for_each_device(self):

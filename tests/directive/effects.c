@@ -113,6 +113,51 @@ static void null_structures(struct holder* none, int* x, int n) {
     expect(!wrong, "members of a null pointer are not read where C would not");
 }
 
+static int bumped(int* at) { return ++*at; }
+
+/* At gang level, whatever loops over workers and lanes stand beside it. */
+static void once_in_a_gang(void) {
+    enum { rows = 7, columns = 45 };
+    int a[rows][columns], counts[rows], calls[rows], tests[rows], choices[rows], seen[rows], captured = 0, wrong = 0;
+    for (int i = 0; i < rows; i++) counts[i] = calls[i] = tests[i] = choices[i] = i;
+#pragma acc parallel loop gang num_workers(4) vector_length(8) copy(counts, calls, tests, choices, captured)           \
+    copyout(a, seen)
+    for (int i = 0; i < rows; i++) {
+        int k = counts[i]++, last, steps = 0;
+        last = bumped(&calls[i]);
+#pragma acc loop worker vector
+        for (int j = 0; j < columns; j++) a[i][j] = j + k;
+        int before;
+#pragma acc atomic capture
+        before = captured++;
+        k = counts[i] += 2;
+        if (tests[i]++ == i) steps++;
+        while (tests[i]++ < i + 5) steps++;
+        switch (choices[i]++ - i) {
+        case 0: steps += 10;
+        }
+        for (int left = choices[i]++ - i; left < 3 && choices[i]-- > i; left++) steps += 100;
+        seen[i] = k + last + steps + 1000 * (before < rows);
+    }
+    for (int i = 0; i < rows; i++) {
+        const int steps = 1 + 4 + 10 + 200;
+        wrong += counts[i] != i + 3 || calls[i] != i + 1 || tests[i] != i + 6 || choices[i] != i;
+        wrong += seen[i] != 2 * i + 4 + steps + 1000;
+        for (int j = 0; j < columns; j++) wrong += a[i][j] != j + i;
+    }
+    expect(!wrong && captured == rows, "effects beside a loop over workers happen once in a gang");
+#pragma acc parallel loop gang copy(calls) copyout(a)
+    for (int i = 0; i < rows; i++) {
+        int sum = i;
+#pragma acc loop worker reduction(+ : sum)
+        for (int j = 0; j < 20; j++) sum += j;
+        int t = bumped(&calls[i]);
+        a[i][0] = sum + t;
+    }
+    for (int i = 0; i < rows; i++) wrong += calls[i] != i + 2 || a[i][0] != i + 190 + i + 2;
+    expect(!wrong, "also where lanes have no loop");
+}
+
 int main(void) {
     int x[8];
     null_structures(NULL, x, 8);
@@ -121,3 +166,4 @@ int main(void) {
     if (failures == 0) puts("effects: all rules hold");
     return failures != 0;
 }
+    once_in_a_gang();
