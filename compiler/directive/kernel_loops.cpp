@@ -280,7 +280,7 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     std::vector<std::string> lengths, firsts;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {
         lengths.push_back(node.loops.size() == 1 ? total : total + "_" + std::to_string(each));
-        line("const " + type + " " + lengths.back() + " = " + trips(node.loops[each]) + ";");
+        line((end_moves ? "" : "const ") + type + " " + lengths.back() + " = " + trips(node.loops[each]) + ";");
         // What the loop writes must not move where it has begun.
         const auto& loop = node.loops[each];
         const auto first = m_print.operand(loop.first);
@@ -290,6 +290,10 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         line("const " + m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc()) +
              " " + firsts.back() + " = " + first + ";");
     }
+    // Where C counts anew before each iteration, what the loop writes may move its end.
+    const auto end_uses = accesses_in(node.loops.front().last);
+    const bool end_moves = m_region.kernels && !node.of.directive &&
+                           std::any_of(end_uses.begin(), end_uses.end(), [](const auto& each) { return each.memory; });
     const auto product = [](const std::vector<std::string>& factors, std::size_t first) {
         std::string all;
         for (auto each = first; each < factors.size(); ++each) all += (all.empty() ? "" : " * ") + factors[each];
@@ -386,7 +390,7 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     if (one_each)
         line("ACC_FOR(" + type + ", " + at_name + ", " + from + ", " + to + ", " + step + ") {");
     else
-        line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + to + "; " + at_name +
+        line("for (" + type + " " + at_name + " = " + from + "; " + at_name + " < " + until + "; " + at_name +
              " += " + step + ") {");
     ++m_indent;
     std::string inside_tile;
@@ -396,6 +400,14 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
             const auto below = product(bases, each + 1);
             const auto quotient = below.empty() ? of : "acc_quotient(" + of + ", " + below + ")";
             return each > 0 ? "acc_rest(" + quotient + ", " + bases[each] + ")" : quotient;
+    const auto until = !end_moves
+                           ? to
+                           : "ACC_END(" + to + ", " + total + " = " +
+                                 trip_count(node.loops.front(), firsts.front(),
+                                            m_print.operand(node.loops.front().last),
+                                            node.loops.front().step ? m_print.operand(node.loops.front().step) : "1",
+                                            language::kernel) +
+                                 ")";
         };
         if (node.tile) {
             const auto elements = product(sizes, 0);

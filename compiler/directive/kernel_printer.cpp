@@ -15,6 +15,7 @@ const char* const prelude = R"cl(#ifdef cl_khr_fp64
 #endif
 #ifndef ACC_RESTRICT
 #define ACC_RESTRICT
+#define ACC_SHARED
 #endif
 #ifdef cl_khr_int64_base_atomics
 #pragma OPENCL EXTENSION cl_khr_int64_base_atomics : enable
@@ -35,6 +36,12 @@ static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVI
 #define ACC_IN_TURN(n) ((n) < 1 << 30)
 #else
 #define ACC_IN_TURN(n) 0
+#endif
+/* Where arguments share memory, one thread takes a loop's iterations in order, and looks each time for its end. */
+#ifdef ACC_SHARED
+#define ACC_END(once, anew) (anew)
+#else
+#define ACC_END(once, anew) (once)
 #endif
 /* With ACC_ONE_EACH the launch has a thread for each iteration: no thread comes by a second time. */
 #ifdef ACC_ONE_EACH

@@ -109,6 +109,12 @@ bool loop_tree::changes_end(const counted_loop& counted) const {
             if (each.root) used.merge(m_pointees.reached(each.root));
         }
     const auto changes = accesses_in(counted.loop->getBody());
+    // By two names for one array, the end is looked for each time; the step is not.
+    const auto steps = accesses_in(counted.step);
+    const auto in_memory = [](const access& each) { return each.memory; };
+    if (std::any_of(steps.begin(), steps.end(), in_memory) &&
+        std::any_of(changes.begin(), changes.end(), [](const access& each) { return each.writes && each.memory; }))
+        return true;
     return std::any_of(changes.begin(), changes.end(), [&](const access& each) {
         if (!each.writes || used.contains(each.root)) return each.writes;
         if (!each.memory) return false;

@@ -158,12 +158,37 @@ static void once_in_a_gang(void) {
     expect(!wrong, "also where lanes have no loop");
 }
 
+/* By two names for one array. */
+static void ends_that_move(void) {
+    int d[20] = {8, 1, 2, 3, 4, 5, 6, 7, 8, 9}, e[20] = {1, 1, 1, 1, 1, 1, 1, 1}, f[20] = {0, 12, 2, 2};
+    int *p = d, *q = d, wrong = 0;
+#pragma acc kernels copy(d)
+    for (int i = 0; i < p[0]; i++) q[i] = 4;
+    for (int i = 0; i < 20; i++) wrong += d[i] != (i < 4 ? 4 : i < 10 ? i : 0);
+    expect(!wrong, "an end is looked for before each iteration");
+    p = q = e;
+#pragma acc kernels copy(e)
+    for (int i = 0; i < 8; i += p[0]) q[i] = 2;
+    for (int i = 0; i < 20; i++) wrong += e[i] != (i < 8 ? i % 2 ? 1 : 2 : 0);
+    expect(!wrong, "a step is looked for after each iteration");
+    int n = 0;
+    p = f, q = f + 1;
+#pragma acc kernels copy(f, n)
+    for (int i = 0; i < 10; i++)
+        for (int j = p[1] / 6; j < p[1]; j++) {
+            q[0] = p[2] + 2;
+            n++;
+        }
+    expect(f[1] == 4 && n == 2 + 9 * 4, "also in a loop");
+}
+
 int main(void) {
     int x[8];
     null_structures(NULL, x, 8);
+    once_in_a_gang();
+    ends_that_move();
     atomic_values();
     chains_that_end(1000);
     if (failures == 0) puts("effects: all rules hold");
     return failures != 0;
 }
-    once_in_a_gang();
