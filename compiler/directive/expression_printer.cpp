@@ -441,7 +441,7 @@ std::string device_name(const FunctionDecl* function, const std::vector<std::str
                              function->getParamDecl(each)->getType()->isPointerType();
         suffix += pointer && spaces[each].empty() ? "p" : "g";
     }
-    const auto name = "acc_" + function->getNameAsString();
+    const auto name = "acc_call_" + function->getNameAsString();
     return suffix.find('p') == std::string::npos ? name : name + "_" + suffix;
 }
 

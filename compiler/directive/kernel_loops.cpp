@@ -252,6 +252,19 @@ bool continues(const Stmt* body) {
     return found;
 }
 
+bool declares_in_block(const Stmt* body, const std::vector<std::string>& names) {
+    const auto* block = dyn_cast<CompoundStmt>(body);
+    return block && std::any_of(block->body_begin(), block->body_end(), [&](const Stmt* each) {
+               const auto* declaration = dyn_cast<DeclStmt>(each);
+               return declaration &&
+                      std::any_of(declaration->decl_begin(), declaration->decl_end(), [&](const Decl* one) {
+                          const auto* named = dyn_cast<NamedDecl>(one);
+                          return named &&
+                                 std::find(names.begin(), names.end(), named->getNameAsString()) != names.end();
+                      });
+           });
+}
+
 } // namespace
 
 void kernel_writer::leave_value(const loop_node& node, const position& at, bool gang, const std::string& value) {
@@ -433,8 +446,15 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     // Iterations in turn: what one wrote the next may read.
     if (!gang && !workers && !lanes && !node.independent) inside.last = false;
     --m_indent;
+    // A block of its own may declare the loop's names anew.
+    std::vector<std::string> names;
+    for (const auto& each : node.loops) names.push_back(each.variable->getNameAsString());
+    for (const auto* each : node.privates) names.push_back(each->base.text);
+    const bool own_block = declares_in_block(node.body, names);
     block(node.body, inside);
+    if (own_block) line("    {");
     if (node.tile) {
+    if (own_block) line("    }");
         line("}");
         --m_indent;
     }

@@ -19,6 +19,8 @@ std::string identifier(const std::string& name) {
         "as_int",     "as_float",   "uniform",   "true",    "false"};
     static const std::set<std::string> vectors = {"char", "uchar", "short", "ushort", "int", "uint",
                                                   "long", "ulong", "float", "double", "half"};
+    // Names of the kernels' own begin so.
+    if (name.starts_with("acc_")) return name + "_of_host";
     const auto digits = name.find_first_of("0123456789");
     if (words.contains(name) || (digits != std::string::npos && vectors.contains(name.substr(0, digits))))
         return name + "_of_host";

@@ -126,9 +126,27 @@ SAME(tags_again, struct tag { float q[3]; } z = {{i, 2, 3}}; struct tag_2 { char
 static int sized(int x) { return x + (int)sizeof(sized(x)); }
 SAME(sizes_of_calls, b[i] = sized(a[i]);)
 SAME(assertions, _Static_assert(sizeof(int) == 4, "an int has four bytes"); b[i] = a[i] + 1;)
+SAME(own_block, int i = 5; b[i] = a[i] + i;)
+static int half(int x) { return x / 2; }
+static int acc_rest(int x) { return half(x) + 1; }
+/* Names that kernels have for themselves. */
+static int names(void) {
+    const int acc_scratch = 7, acc_gangs = 3;
+    int wrong = 0;
+#pragma acc parallel loop copyout(a)
+    for (int acc_lane = 0; acc_lane < N; acc_lane++) {
+        int sum = acc_scratch;
+#pragma acc loop vector reduction(+ : sum)
+        for (int acc_self = 0; acc_self < 5; acc_self++) sum += acc_self;
+        a[acc_lane] = acc_gangs * acc_rest(acc_lane) + sum;
+    }
+    for (int i = 0; i < N; i++) wrong += a[i] != 3 * (i / 2 + 1) + 17;
+    if (wrong) printf("names: %d differ\n", wrong);
+    return wrong;
+}
 
 int main(void) {
-    return choices() + compound_literals() + designators() + bits() + limits_of_types() + classes() + roundings() +
-           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again() + assertions() +
-           sizes_of_calls();
+    return own_block() + names() + choices() + compound_literals() + designators() + bits() + limits_of_types() +
+           classes() + roundings() + several_results() + heads() + ranges_of_cases() + tables() + tags() +
+           tags_again() + assertions() + sizes_of_calls();
 }
