@@ -65,6 +65,16 @@ const CompoundLiteralExpr* literal_below(const Expr* pointer) {
     return dyn_cast<CompoundLiteralExpr>(pointer);
 }
 
+/// True if the pointer may be one to a string, which OpenCL keeps in an address space of its own.
+bool may_be_string(const Expr* pointer) {
+    pointer = pointer->IgnoreParenCasts();
+    if (const auto* choice = dyn_cast<AbstractConditionalOperator>(pointer))
+        return may_be_string(choice->getTrueExpr()) || may_be_string(choice->getFalseExpr());
+    if (const auto* sum = dyn_cast<BinaryOperator>(pointer); sum && sum->isAdditiveOp())
+        return may_be_string(sum->getLHS()) || may_be_string(sum->getRHS());
+    return isa<StringLiteral, PredefinedExpr>(pointer);
+}
+
 } // namespace
 
 std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable) {
@@ -91,6 +101,7 @@ std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable
 std::string expression_printer::space_of(const Expr* pointer) const {
     // Clang 14 gives its address no address space.
     if (literal_below(pointer)) throw unsupported{pointer->getExprLoc(), "a pointer to a compound literal"};
+    if (may_be_string(pointer)) throw unsupported{pointer->getExprLoc(), "a pointer to a string literal"};
     const auto* root = root_of(pointer);
     return root ? known_space_of(root).value_or("__global") : "__global";
 }
@@ -137,8 +148,10 @@ std::string expression_printer::initializer(const InitListExpr* list) {
     const auto* shown = named && list->isSyntacticForm() ? list->getSemanticForm() : named ? list : written;
     const auto* field = list->getInitializedFieldInUnion();
     std::string text = named && field ? "." + member_name(field) + " = " : "";
-    for (unsigned each = 0; each < shown->getNumInits(); ++each)
+    for (unsigned each = 0; each < shown->getNumInits(); ++each) {
+        if (!is_scalar(list->getType())) check_pointer_space(nullptr, shown->getInit(each));
         text += (each ? ", " : "") + print(shown->getInit(each));
+    }
     return "{" + text + "}";
 }
 
@@ -200,6 +213,12 @@ void expression_printer::check_alignment(const Expr* lvalue, QualType type) cons
         m_unit.context.getTypeAlign(type) < m_unit.context.getTypeAlign(type.getCanonicalType()))
         throw unsupported{lvalue->getExprLoc(),
                           "a pointer to '" + type.getAsString() + "', whose alignment is less than its type's"};
+}
+
+void expression_printer::check_pointer_space(const Expr* target, const Expr* value) const {
+    if (value->getType()->isPointerType() && space_of(value).empty() &&
+        (!target || !isa<DeclRefExpr>(target->IgnoreParens())))
+        throw unsupported{value->getExprLoc(), "an array of pointers to variables of a thread"};
 }
 
 std::string expression_printer::print(const Expr* expression) {
@@ -266,6 +285,7 @@ std::string expression_printer::print(const Expr* expression) {
             return "(" + print(binary->getLHS()) + ", " + print(binary->getRHS()) + ")";
         if (binary->isAssignmentOp() && is_row(binary->getLHS()))
             throw unsupported{location, "a region that changes pointers in memory"};
+        if (binary->getOpcode() == BO_Assign) check_pointer_space(binary->getLHS(), binary->getRHS());
         const auto right = binary->isAssignmentOp() ? print(binary->getRHS()) : operand(binary->getRHS());
         // Clang nests no more than 256 brackets, which a long sum would.
         const auto* left = binary->getLHS()->IgnoreParenImpCasts();

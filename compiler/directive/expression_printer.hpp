@@ -83,6 +83,9 @@ class expression_printer {
 
     /// Refuses memory behind a pointer to an alignment that is less than OpenCL C gives the type.
     void check_alignment(const clang::Expr* lvalue, clang::QualType type) const;
+    /// Refuses to keep in memory, other than a variable, a pointer that is not to memory of the device. No target: an
+    /// element of a list.
+    void check_pointer_space(const clang::Expr* target, const clang::Expr* value) const;
     /// True if `lvalue` is a pointer that the host keeps in memory: an element of an array of pointers, or a member.
     bool is_row(const clang::Expr* lvalue) const;
     /// The variable, if it is an array of pointers whose rows the kernel has.

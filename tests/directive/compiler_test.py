@@ -103,6 +103,10 @@ REFUSED = [
     ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
     ("#pragma acc parallel\na[0] = a[1]++ ?: 3;", 2, "'?:' of an expression with side effects"),
     ("#pragma acc parallel\n{ const int *p = (int[]){1, 2}; a[0] = p[1]; }", 2, "a pointer to a compound literal"),
+    ("#pragma acc parallel\n{ const char *s = \"hello\"; a[0] = s[1]; }", 2, "a pointer to a string literal"),
+    ("#pragma acc parallel\n{ const char *s; s = n ? \"hello\" + 1 : 0; a[0] = s[1]; }", 2, "a pointer to a string literal"),
+    ("#pragma acc parallel\n{ int v = 1, w = 2, *t[2] = {&v, &w}; a[0] = *t[n & 1]; }", 2, "an array of pointers to variables of a thread"),
+    ("#pragma acc parallel\n{ int v = 1, *t[2]; t[1] = &v; a[0] = *t[1]; }", 2, "an array of pointers to variables of a thread"),
     ("long at = 64;\n#pragma acc parallel\n*(double *)at -= 5;", 3, "a pointer made from an integer of the host"),
     ("long at = 64;\n#pragma acc parallel\n{ double *p = at; *p = 5; }", 3, "a pointer made from an integer of the host"),
     ("#pragma acc parallel\nswitch (a[0]) { case 0 ... 9999: a[1] = 2; }", 2, "a range of more than 1,024 cases"),
@@ -699,10 +703,6 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_grou
         self.run_program("make", "CC=" + COMPILER)
         self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
 
-    def test_is_a_command_of_causeway_too(self):
-        for name, text in HALVES.items():
-            self.write(name, text)
-        self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "cc", "-O2", "-DFACTOR=3", "one.c", "two.c", "-o", "program")
     def test_prints_once_in_a_gang(self):
         self.write("print.c", "#include <stdio.h>\nstatic void say(int row) { printf(\"then %d\\n\", row); }\nint main(void) { int a[3][40];\n"
                               "#pragma acc parallel loop gang num_gangs(1) copyout(a)\nfor (int i = 0; i < 3; i++) { printf(\"row %d\\n\", i); say(i);\n"
@@ -712,6 +712,10 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_grou
             lines = self.run_program("./print", ACC_LAUNCH_AS_GPU=as_gpu).split("\n")
             self.assertEqual(sum(each.startswith(("row", "then")) for each in lines), 6)
 
+    def test_is_a_command_of_causeway_too(self):
+        for name, text in HALVES.items():
+            self.write(name, text)
+        self.run_program(str(pathlib.Path(COMPILER).with_name("causeway")), "cc", "-O2", "-DFACTOR=3", "one.c", "two.c", "-o", "program")
         self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
 
     def test_the_timeline_has_regions_by_file_and_line_for_each_device(self):
