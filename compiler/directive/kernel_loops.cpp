@@ -290,6 +290,10 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     const std::string type = is_short(node) ? "int" : "long";
     const auto id = std::to_string(line_of(node.loops.front().loop->getForLoc())) + "_" + std::to_string(m_indent);
     const auto total = "acc_n" + id, at_name = "acc_k" + id;
+    // Where C counts anew before each iteration, what the loop writes may move its end.
+    const auto end_uses = accesses_in(node.loops.front().last);
+    const bool end_moves = m_region.kernels && !node.of.directive &&
+                           std::any_of(end_uses.begin(), end_uses.end(), [](const auto& each) { return each.memory; });
     std::vector<std::string> lengths, firsts;
     for (std::size_t each = 0; each < node.loops.size(); ++each) {
         lengths.push_back(node.loops.size() == 1 ? total : total + "_" + std::to_string(each));
@@ -303,10 +307,6 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         line("const " + m_program.types.name(loop.variable->getType().getUnqualifiedType(), loop.loop->getForLoc()) +
              " " + firsts.back() + " = " + first + ";");
     }
-    // Where C counts anew before each iteration, what the loop writes may move its end.
-    const auto end_uses = accesses_in(node.loops.front().last);
-    const bool end_moves = m_region.kernels && !node.of.directive &&
-                           std::any_of(end_uses.begin(), end_uses.end(), [](const auto& each) { return each.memory; });
     const auto product = [](const std::vector<std::string>& factors, std::size_t first) {
         std::string all;
         for (auto each = first; each < factors.size(); ++each) all += (all.empty() ? "" : " * ") + factors[each];
@@ -400,6 +400,14 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     }
     // Intel's runtime (2025) makes vectors of c[i] += c[i - 3] that are as wide as four.
     if (!gang && lane.empty() && !node.independent) line("#pragma clang loop vectorize(disable)");
+    const auto until = !end_moves
+                           ? to
+                           : "ACC_END(" + to + ", " + total + " = " +
+                                 trip_count(node.loops.front(), firsts.front(),
+                                            m_print.operand(node.loops.front().last),
+                                            node.loops.front().step ? m_print.operand(node.loops.front().step) : "1",
+                                            language::kernel) +
+                                 ")";
     if (one_each)
         line("ACC_FOR(" + type + ", " + at_name + ", " + from + ", " + to + ", " + step + ") {");
     else
@@ -413,14 +421,6 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
             const auto below = product(bases, each + 1);
             const auto quotient = below.empty() ? of : "acc_quotient(" + of + ", " + below + ")";
             return each > 0 ? "acc_rest(" + quotient + ", " + bases[each] + ")" : quotient;
-    const auto until = !end_moves
-                           ? to
-                           : "ACC_END(" + to + ", " + total + " = " +
-                                 trip_count(node.loops.front(), firsts.front(),
-                                            m_print.operand(node.loops.front().last),
-                                            node.loops.front().step ? m_print.operand(node.loops.front().step) : "1",
-                                            language::kernel) +
-                                 ")";
         };
         if (node.tile) {
             const auto elements = product(sizes, 0);
@@ -434,6 +434,7 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
         line(loop_variable(node.loops[each], firsts[each], index));
     }
     for (const auto* entry : node.privates) own_variable(node, *entry);
+    const auto begin = m_out->size();
     if (node.tile) {
         line("if (" + inside_tile + ") {");
         ++m_indent;
@@ -445,17 +446,18 @@ std::string kernel_writer::loops(const loop_node& node, position at, bool gang, 
     inside.last = gang || workers || lanes;
     // Iterations in turn: what one wrote the next may read.
     if (!gang && !workers && !lanes && !node.independent) inside.last = false;
-    --m_indent;
     // A block of its own may declare the loop's names anew.
     std::vector<std::string> names;
     for (const auto& each : node.loops) names.push_back(each.variable->getNameAsString());
     for (const auto* each : node.privates) names.push_back(each->base.text);
     const bool own_block = declares_in_block(node.body, names);
-    block(node.body, inside);
+    --m_indent;
     if (own_block) line("    {");
-    if (node.tile) {
+    block(node.body, inside);
     if (own_block) line("    }");
+    if (node.tile) {
         line("}");
+        may_be_passed(begin);
         --m_indent;
     }
     line("}");

@@ -43,6 +43,10 @@ static inline int acc_on_device(int type) { return type == 4 || type == ACC_DEVI
 #else
 #define ACC_END(once, anew) (once)
 #endif
+/* With ACC_ALONE each group has one thread. */
+#ifdef ACC_ALONE
+#define barrier(flags)
+#endif
 /* With ACC_ONE_EACH the launch has a thread for each iteration: no thread comes by a second time. */
 #ifdef ACC_ONE_EACH
 #define ACC_FOR(type, k, from, to, step) const type k = from; if (k < to)
@@ -135,7 +139,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
     std::string body;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        m_again = m_has_gang_loop = m_lanes_share = m_one_each = false;
+        m_again = m_has_gang_loop = m_lanes_share = m_one_each = m_threads_branch = false;
         m_split = nullptr;
         m_one.clear();
         body.clear();
@@ -173,6 +177,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
         if (!m_any_worker && body.find("barrier(") == std::string::npos) made.flags.push_back("GANGS_SHARE_GROUPS");
         made.inner_trips = m_inner_trips;
     }
+    if (m_threads_meet && m_threads_branch) made.flags.push_back("WAITS_IN_BRANCHES");
     if (m_one_each) made.flags.push_back("HAS_ONE_EACH");
     made.text = m_one_each ? std::move(text) : "#ifndef ACC_ONE_EACH\n" + text + "#endif\n";
     return made;

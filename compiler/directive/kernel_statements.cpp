@@ -195,6 +195,10 @@ void kernel_writer::simple(const Expr* expression, const position& at) {
     for_one(at, [&] { line(text); });
 }
 
+void kernel_writer::may_be_passed(std::size_t begin) {
+    m_threads_branch |= m_out->find("barrier(", begin) != std::string::npos;
+}
+
 void kernel_writer::for_one(const position& at, const std::function<void()>& print) {
     const auto who = first_thread(at);
     // A thread needs no barrier between what it does alone and what it does alone next.
@@ -330,13 +334,15 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
         return statement(hinted->getSubStmt(), at);
     }
     if (const auto* choice = dyn_cast<IfStmt>(given)) {
+        const auto begin = m_out->size();
         line("if (" + value(choice->getCond(), at) + ") {");
         block(choice->getThen(), at);
         if (choice->getElse()) {
             line("} else {");
             block(choice->getElse(), at);
         }
-        return line("}");
+        line("}");
+        return may_be_passed(begin);
     }
     if (const auto* loop = dyn_cast<ForStmt>(given)) {
         if (const auto* node = m_tree.find(loop); node && !m_in_function) return spread(*node, at);
@@ -345,25 +351,33 @@ void kernel_writer::statement(const Stmt* given, const position& at) {
     auto repeated = at;
     repeated.last = false;
     if (const auto* loop = dyn_cast<WhileStmt>(given)) {
+        const auto begin = m_out->size();
         line("while (" + value(loop->getCond(), at) + ") {");
         block(loop->getBody(), repeated);
-        return line("}");
+        line("}");
+        return may_be_passed(begin);
     }
     if (const auto* loop = dyn_cast<DoStmt>(given)) {
+        const auto begin = m_out->size();
         line("do {");
         block(loop->getBody(), repeated);
-        return line("} while (" + m_print.print(loop->getCond()) + ");");
+        line("} while (" + value(loop->getCond(), at) + ");");
+        return may_be_passed(begin);
     }
     if (const auto* value = dyn_cast<ReturnStmt>(given)) {
         if (!m_in_function) throw unsupported{given->getBeginLoc(), "'return' out of a region"};
         return line(value->getRetValue() ? "return " + m_print.print(value->getRetValue()) + ";" : "return;");
     }
-    if (isa<BreakStmt>(given)) return line("break;");
-    if (isa<ContinueStmt>(given)) return line("continue;");
+    if (isa<BreakStmt, ContinueStmt>(given)) {
+        m_threads_branch |= at.uniform && redundant(at);
+        return line(isa<BreakStmt>(given) ? "break;" : "continue;");
+    }
     if (const auto* choice = dyn_cast<SwitchStmt>(given)) {
+        const auto begin = m_out->size();
         line("switch (" + value(choice->getCond(), at) + ") {");
         block(choice->getBody(), at);
-        return line("}");
+        line("}");
+        return may_be_passed(begin);
     }
     if (const auto* label = dyn_cast<CaseStmt>(given)) {
         const auto first = label->getLHS()->EvaluateKnownConstInt(m_unit.context);
@@ -404,8 +418,10 @@ void kernel_writer::plain_loop(const ForStmt* loop, const position& at) {
     line("for (" + head + "; " + value(loop->getCond(), at) + "; " + value(loop->getInc(), at) + ") {");
     auto repeated = at;
     repeated.last = false;
+    const auto begin = m_out->size();
     block(loop->getBody(), repeated);
     line(several ? "} }" : "}");
+    may_be_passed(begin);
 }
 
 void kernel_writer::directive_statement(const found_directive& of, const position& at) {

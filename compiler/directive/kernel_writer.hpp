@@ -53,6 +53,7 @@ class kernel_writer {
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
     bool m_threads_meet = false; // the kernel has barriers
+    bool m_threads_branch = false; // there are conditions on which they are passed by, or jumps
     std::size_t m_one_ends = 0, m_one_closed = 0; // in the text, behind the last for_one() and before its brace
     std::string m_one; // for which thread that was
     bool m_one_each = false; // print a second form, for launches in which each thread has at most one iteration of the
@@ -104,20 +105,22 @@ class kernel_writer {
         const std::string text = "barrier(CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE);";
         if (!m_out->ends_with(text + "\n")) line(text);
     }
+    /// Call behind a statement whose text, from `begin` on, runs on a condition.
+    void may_be_passed(std::size_t begin);
     /// What `print` prints for one thread of those that the statement would run in, between barriers.
     void for_one(const position& at, const std::function<void()>& print);
 
     /// Call where a barrier is needed, but not all threads reach it: the kernel is printed once more, for one worker or
     /// one lane.
     void give_up_levels(const position& at);
-    struct effects {
-        bool memory = false, reads_back = false;
-        std::set<const clang::VarDecl*> changed; // variables of which each thread has a copy
     /// Call where what happens once must not happen in each thread of a level that waits, and all of them need what
     /// comes of it: the kernel is printed once more without these levels.
     void give_up_waiting(const position& at);
     /// Prints a value, which all threads compute. Nothing for no expression.
     std::string value(const clang::Expr* expression, const position& at);
+    struct effects {
+        bool memory = false, reads_back = false;
+        std::set<const clang::VarDecl*> changed; // variables of which each thread has a copy
     };
     std::string first_thread(const position& at) const;
     effects effects_of(const clang::Stmt* statement) const;

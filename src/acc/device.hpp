@@ -125,6 +125,7 @@ class command_slot {
 struct program_form {
     bool overlapping = false; // some arguments are one buffer: the compiler must not assume that they differ
     bool one_each = false; // each thread has one iteration of the gangs' loop at most
+    bool alone = false; // each group has one thread, which waits for no other
     auto operator<=>(const program_form&) const = default;
 };
 
@@ -162,6 +163,8 @@ class device {
     bool is_cpu() const { return m_cpu; }
     /// How many work-items the driver's compiler vectorises together where each has a loop of its own; 1 for none.
     std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
+    /// True if the driver's compiler gives wrong results for barriers that stand in branches.
+    bool confuses_barriers() const { return m_confuses_barriers; }
     cl_uint units() const { return m_units; }
     /// The largest number of threads in a group.
     std::size_t most_threads() const { return m_most_threads; }
@@ -230,6 +233,7 @@ class device {
     int m_type = 0;
     bool m_cpu = false, m_gpu = false;
     cl_uint m_units = 1;
+    bool m_confuses_barriers = false;
     std::size_t m_lanes_in_vectors = 1, m_most_threads = 1;
     std::string m_name;
     std::size_t m_allocated = 0, m_declared = 0;

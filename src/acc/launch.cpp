@@ -202,7 +202,8 @@ const compiled_kernel& compiled(device& on, const causeway_acc_region& region, c
                                 launch_site& site, bool one_each) {
     auto& found = one_each ? site.one_each : site.loops;
     if (found.kernel) return found;
-    const program_form form{site.overlapping, one_each};
+    const bool alone = (kernel.flags & CAUSEWAY_ACC_WAITS_IN_BRANCHES) && on.confuses_barriers();
+    const program_form form{site.overlapping, one_each, alone};
     const auto most_of = [&](cl_kernel one) {
         std::size_t most = 1;
         check(clGetKernelWorkGroupInfo(one, on.id(), CL_KERNEL_WORK_GROUP_SIZE, sizeof most, &most, nullptr),
@@ -211,10 +212,10 @@ const compiled_kernel& compiled(device& on, const causeway_acc_region& region, c
     };
     compiled_kernel made;
     made.kernel = on.kernel(*region.program, kernel.name, form);
-    made.most = most_of(made.kernel);
+    made.most = alone ? 1 : most_of(made.kernel);
     if (kernel.flags & CAUSEWAY_ACC_HAS_REDUCTION) {
         made.end = on.kernel(*region.program, std::string(kernel.name) + "_end", form);
-        made.most_of_end = most_of(made.end);
+        made.most_of_end = alone ? 1 : most_of(made.end);
     }
     return found = made;
 }

@@ -428,10 +428,45 @@ static void shares_of_gangs(int gangs, int n) {
     expect(!wrong && all == n, "gangs share iterations evenly");
 }
 
+/* All threads of a gang go the same way, on which they wait for each other or not. */
+static void waits_in_branches(void) {
+    enum { rows = 7, columns = 45 };
+    static int a[rows][columns], b[rows][columns], on_device[rows][columns];
+    int wrong = 0;
+    for (int on_host = 0; on_host < 2; on_host++) {
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < columns; j++)
+                a[i][j] = (i * columns + j) * 7 % 101, b[i][j] = (i * columns + j) * 5 % 37;
+#pragma acc parallel loop gang num_workers(3) copy(a, b) if (!on_host)
+        for (int i = 0; i < rows; i++) {
+            int w = 1;
+            while (w > 0) {
+                if (a[i][i] & 1) {
+#pragma acc loop worker
+                    for (int j = 0; j < 20; j++) b[i][j] = 3;
+#pragma acc loop worker
+                    for (int j = 0; j < 20; j++) b[i][j] += 3;
+                } else {
+                    b[i][1] ^= a[i][3] + i;
+                }
+                w--;
+            }
+            b[i][2] ^= 5;
+        }
+        for (int i = 0; i < rows; i++)
+            for (int j = 0; j < columns; j++) {
+                if (on_host) wrong += b[i][j] != on_device[i][j];
+                on_device[i][j] = b[i][j];
+            }
+    }
+    expect(!wrong, "a branch beside one in which threads wait");
+}
+
 int main(void) {
     shares_of_gangs(4, 10);
     shares_of_gangs(7, 90);
     shares_of_gangs(9, 5);
+    waits_in_branches();
     one_after_another(90);
     pace_of_threads();
     read_before_and_after(64);

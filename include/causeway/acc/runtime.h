@@ -133,9 +133,10 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_LANES_HAVE_LOOPS = 256, /* each lane runs loops of its own and never waits for another */
     CAUSEWAY_ACC_GANGS_SHARE_GROUPS = 512, /* a group may have rows of several gangs; no workers, no barriers */
     CAUSEWAY_ACC_GANGS_USE_MEMORY = 1024, /* all threads of a gang access memory outside of loops spread over them */
-    CAUSEWAY_ACC_HAS_ONE_EACH = 2048 /* has a form, compiled with ACC_ONE_EACH, for launches with a thread for each
-                                      * iteration
-                                      */
+    CAUSEWAY_ACC_HAS_ONE_EACH = 2048, /* has a form, compiled with ACC_ONE_EACH, for launches with a thread for each
+                                       * iteration
+                                       */
+    CAUSEWAY_ACC_WAITS_IN_BRANCHES = 4096 /* threads of a group wait for each other on conditions that hold for all */
 };
 
 struct causeway_acc_kernel {
