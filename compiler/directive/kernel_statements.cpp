@@ -427,8 +427,8 @@ void kernel_writer::plain_loop(const ForStmt* loop, const position& at) {
 void kernel_writer::directive_statement(const found_directive& of, const position& at) {
     const auto& name = of.directive->name;
     if (name == "loop") {
-        if (m_in_function) return statement(of.body, at);
-        return spread(*m_tree.find(of.body), at);
+        const auto* node = m_in_function ? nullptr : m_tree.find(of.body);
+        return node ? spread(*node, at) : statement(of.body, at);
     }
     if (name == "cache") return;
     if (name == "atomic") return atomic(of, at);

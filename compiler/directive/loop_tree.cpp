@@ -73,10 +73,14 @@ bool loop_tree::any(bool loop_node::* level) const {
     return std::any_of(m_all.begin(), m_all.end(), [&](const auto& each) { return (*each).*level; });
 }
 
-void loop_tree::build(const Stmt* statement, loop_node* parent) {
+void loop_tree::build(const Stmt* statement, loop_node* parent, bool plain) {
     walk(statement, [&](const Stmt* each) {
         if (const auto of = directive_of(m_unit, each)) {
             if (of.directive->name == "loop") {
+                if (is_plain(of)) {
+                    build(of.body, parent, true);
+                    return false;
+                }
                 if (auto* node = add(of, of.body, parent)) build(node->body, node);
                 return false;
             }
@@ -84,7 +88,7 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
         }
         std::string why;
         const bool leaves_value = m_leaving_values.contains(each);
-        const auto* loop = m_kernels ? dyn_cast<ForStmt>(each) : nullptr;
+        const auto* loop = m_kernels && !(plain && each == statement) ? dyn_cast<ForStmt>(each) : nullptr;
         if (const auto counted = loop ? count(loop, why) : std::nullopt;
             counted && !changes_end(*counted) && !(leaves_value && leaving(m_unit, loop->getBody()))) {
             auto* node = add({}, loop, parent);
@@ -98,6 +102,16 @@ void loop_tree::build(const Stmt* statement, loop_node* parent) {
         --m_plain_loops;
         return false;
     });
+}
+
+bool loop_tree::is_plain(const found_directive& of) const {
+    const auto* loop = dyn_cast_or_null<ForStmt>(of.body);
+    if (!loop || !(m_serial || of.directive->find("seq"))) return false;
+    for (const char* clause : {"private", "reduction", "collapse", "tile"})
+        if (of.directive->find(clause)) return false;
+    std::string why;
+    const auto counted = count(loop, why);
+    return !counted || changes_end(*counted);
 }
 
 bool loop_tree::changes_end(const counted_loop& counted) const {

@@ -84,7 +84,10 @@ class loop_tree {
     bool is_read_after_region(const clang::VarDecl* variable) const;
     /// A loop variable of a loop inside whose last value is read after this loop; nullptr if there is none.
     const clang::VarDecl* value_left_inside(const loop_node& node) const;
-    void build(const clang::Stmt* statement, loop_node* parent);
+    /// Finds the loops of `statement`, which is itself a loop in C's order if it is `plain`.
+    void build(const clang::Stmt* statement, loop_node* parent, bool plain = false);
+    /// True for a loop that its directive keeps in order and that cannot be counted before it runs: it needs no node.
+    bool is_plain(const found_directive& of) const;
     /// True if the body may change the loop's end or step, which C looks at anew each time.
     bool changes_end(const counted_loop& counted) const;
     loop_node* add(const found_directive& of, const clang::Stmt* loop, loop_node* parent);

@@ -159,6 +159,48 @@ static void once_in_a_gang(void) {
 }
 
 /* By two names for one array. */
+/* A loop in order may have any end, also one that it changes. */
+static void ends_of_loops_in_order(void) {
+    int rows[8][16] = {{0}}, powers[8][16] = {{0}}, b[8] = {3, 1, 4, 1, 5, 9, 2, 6}, c[20] = {0}, n = 3, wrong = 0;
+#pragma acc parallel loop gang copy(rows, powers)
+    for (int i = 0; i < 8; i++) {
+        int m = 10, x = i + 1;
+#pragma acc loop seq
+        for (int j = 0; j < m; j++) {
+            rows[i][j] = 1;
+            if (j == i) m = j + 3;
+        }
+#pragma acc loop seq
+        for (int j = 0; j < 16 && x < 50; j++) {
+            powers[i][j] = x;
+            x *= 2;
+        }
+    }
+    for (int i = 0; i < 8; i++)
+        for (int j = 0, x = i + 1; j < 16; j++, x *= 2)
+            wrong += rows[i][j] != (j < i + 3) || powers[i][j] != (x < 50 ? x : 0);
+    expect(!wrong, "loop seq ends where C's loop does");
+#pragma acc kernels copy(b)
+    {
+#pragma acc loop seq
+        for (int j = 0; j < b[0]; j++) {
+            b[j] += 1;
+            if (b[0] > 5) b[0] = 2;
+        }
+    }
+    expect(b[0] == 4 && b[1] == 2 && b[2] == 5 && b[3] == 2 && b[4] == 5, "also where the end is an element");
+#pragma acc serial copy(c)
+    {
+#pragma acc loop
+        for (int j = 0; j < n; j++) {
+            c[j] = 1;
+            if (j == 1) n = 6;
+        }
+    }
+    for (int j = 0; j < 20; j++) wrong += c[j] != (j < 6);
+    expect(!wrong, "and in serial constructs");
+}
+
 static void ends_that_move(void) {
     int d[20] = {8, 1, 2, 3, 4, 5, 6, 7, 8, 9}, e[20] = {1, 1, 1, 1, 1, 1, 1, 1}, f[20] = {0, 12, 2, 2};
     int *p = d, *q = d, wrong = 0;
@@ -187,6 +229,7 @@ int main(void) {
     null_structures(NULL, x, 8);
     once_in_a_gang();
     ends_that_move();
+    ends_of_loops_in_order();
     atomic_values();
     chains_that_end(1000);
     if (failures == 0) puts("effects: all rules hold");
