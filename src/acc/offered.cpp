@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace causeway::acc {
 namespace {
@@ -24,7 +25,8 @@ registry& routines() {
 
 /// As the program spells it: a kernel's name for it says where its pointers point to, too.
 std::string name_in_source(const std::string& name) {
-    const auto plain = name.substr(name.find('_') + 1);
+    constexpr std::string_view prefix = "acc_call_";
+    const auto plain = name.starts_with(prefix) ? name.substr(prefix.size()) : name;
     const auto ways = plain.rfind('_');
     const bool has_ways = ways != std::string::npos && plain.find_first_not_of("gp", ways + 1) == std::string::npos;
     return has_ways ? plain.substr(0, ways) : plain;
