@@ -259,7 +259,7 @@ static void tied_loops(int* a, int* b, int here) {
 /// Values that become others in a narrower or unsigned type, or wrap around before they are widened.
 static void conversions(int* a, int* b, int here) {
     unsigned few = 8, back = -1, from = 5;
-    long big = 4294967296l + 5, zero = 0;
+    long big = 4294967296l + 7, zero = 0;
 #pragma acc parallel loop if (here)
     for (int i = 0; i < n; i++) {
         const int v = (long)i * 1000000007l;
