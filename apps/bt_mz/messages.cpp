@@ -45,16 +45,18 @@ class messages : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
+        // communication begin
         for (const auto& each : m_last) apps::wait_for({each.get()}, "exchanging boundary values");
         m_last = std::move(exchanged);
+        // communication end
     }
 
   private:
     // communication begin
     apps::queue m_exchanges;
     apps::buffer m_out, m_in;
-    // communication end
     std::vector<apps::event> m_last;
+    // communication end
 };
 
 } // namespace

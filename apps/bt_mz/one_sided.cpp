@@ -52,16 +52,18 @@ class one_sided : public device_version {
         // communication end
         m_solver.enqueue_solve(step_part::late);
         // The host stays one step ahead of the device.
+        // communication begin
         for (const auto& each : m_last) apps::wait_for({each.get()}, "putting boundary values");
         m_last = std::move(exchanged);
+        // communication end
     }
 
   private:
     // communication begin
     inbox& m_inbox;
     apps::queue m_puts;
-    // communication end
     std::vector<apps::event> m_last;
+    // communication end
 };
 
 } // namespace
