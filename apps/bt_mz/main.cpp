@@ -40,7 +40,7 @@ constexpr const char*
 #endif
             "\n"
             "                      (default: staged,messages,one_sided)\n"
-            "  --steps N           fewer than the class has: nothing to verify then, but that versions agree\n"
+            "  --steps N           instead of the class's: nothing to verify then, but that versions agree\n"
             "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
             "  --deal-again N      deal the zones again by ranks' times, at most N times (default 0: by inner points)\n"
             "  --kernels NAME      whole, split, coalesced, preloaded or fused (default)\n"
@@ -256,8 +256,9 @@ void check_device(cl_device_id device, std::size_t points, kernels code, bool wi
     const std::size_t needs = points * (solver::bytes_of_point(code) +
                                         (with_directives ? solver::bytes_of_point(kernels::fused) : 0));
     if (needs > has)
-        throw std::runtime_error("the fields of this rank take " + std::to_string(needs >> 20) + " MiB, and " +
-                                 apps::device_name(device) + " has " + std::to_string(has >> 20));
+        throw std::runtime_error("the fields of this rank take " + std::to_string((needs + (1 << 20) - 1) >> 20) +
+                                 " MiB, and " + apps::device_name(device) + " has " + std::to_string(has >> 20) +
+                                 " MiB");
 }
 
 bool asked(const options& options, const char* version) { return std::ranges::count(options.versions, version) > 0; }

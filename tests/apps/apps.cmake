@@ -113,7 +113,7 @@ if(NOT CAUSEWAY_SANITIZE)
   foreach(version staged ${bt_mz_directives_alone})
     bt_mz_with(LOST_LAUNCH=100 wrong_field.${version} 1 "${version} .* WRONG.*VERIFICATION FAILED" --versions ${version})
   endforeach()
-  bt_mz_with(DEVICE_BYTES=1048576 large_field 1 "rank 0: the fields of this rank take 1 MiB, and .* has 1" --versions messages)
+  bt_mz_with(DEVICE_BYTES=1048576 large_field 1 "rank 0: the fields of this rank take 2 MiB, and .* has 1 MiB" --versions messages)
   bt_mz_with(DEVICE_WITHOUT_DOUBLES=1 no_doubles 1 "rank 0: .* has no double precision" --versions messages)
   bt_mz_with(FAILING_SHMEM=7 no_shmem 1 "rank 0: shmem_init_thread: code 7" --versions openshmem)
   # Class D's field alone takes 2.7 GB.
