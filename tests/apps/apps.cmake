@@ -80,6 +80,11 @@ foreach(ranks 3 7)
   causeway_test(bt_mz.${ranks}_ranks LABEL example RUNTIME pocl RANKS ${ranks}
     COMMAND $<TARGET_FILE:bt_mz> --class W --steps 3 --versions ${bt_mz_versions})
 endforeach()
+# To their ends, with the published values: classes that the tests of every day only begin.
+foreach(class W A)
+  causeway_test(bt_mz.whole.${class} LABEL example RUNTIME pocl RANKS 2
+    COMMAND $<TARGET_FILE:bt_mz> --class ${class} --versions openshmem${bt_mz_directives})
+endforeach()
 # However the measured speeds deal the zones, the results are the same; with few zones each rank has to keep one.
 causeway_test(bt_mz.dealt_again LABEL example RUNTIME pocl RANKS 3
   COMMAND $<TARGET_FILE:bt_mz> --class W --steps 3 --deal-again 2 --versions ${bt_mz_versions})
