@@ -14,6 +14,7 @@ usage: benchmarks/bt_mz.sh [OPTION]... [OUT]
   --classes LIST   (default: S,W)
   --ranks LIST     (default: 1,2)
   --rounds N       timed runs of each version, taken in turn (default: 3)
+  --steps N        fewer than the class has: results are not verified then
   --kernels CLASS  of the kernels' options, which run on one rank (default: W)
   --one-zone LIST  classes of BT itself (default: W)
   --host           a serial version, too
@@ -44,6 +45,7 @@ runtime=pocl
 classes=S,W
 ranks=1,2
 rounds=3
+steps=()
 options=W
 one_zone=W
 host=
@@ -56,6 +58,7 @@ while [ $# -gt 0 ]; do
     --classes) classes=$2; shift 2 ;;
     --ranks) ranks=$2; shift 2 ;;
     --rounds) rounds=$2; shift 2 ;;
+    --steps) steps=(--steps "$2"); shift 2 ;;
     --kernels) options=$2; shift 2 ;;
     --one-zone) one_zone=$2; shift 2 ;;
     --host) host=host,; shift ;;
@@ -72,7 +75,7 @@ if "$program" --help | grep ', directives' >/dev/null; then directives=,directiv
 run() {
     local count=$1
     shift
-    scripts/run_with.sh "$runtime" --ranks "$count" -- "$program" --rounds "$rounds" "$@"
+    scripts/run_with.sh "$runtime" --ranks "$count" -- "$program" --rounds "$rounds" "${steps[@]}" "$@"
 }
 
 {
@@ -86,7 +89,7 @@ run() {
     done
     [ -n "$whole" ] || exit 0
     echo "# kernels of class $options: fields that move, then one change behind the other"
-    run 1 --class "$options" --versions messages --kernels split --move-fields --steps 5
+    run 1 --class "$options" --versions messages --kernels fused --move-fields --steps 5
     for kernels in whole split coalesced preloaded fused; do
         echo "# $kernels"
         run 1 --class "$options" --versions messages --kernels $kernels
