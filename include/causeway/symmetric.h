@@ -26,8 +26,9 @@
  * found. Commands to the PEs that are left still work.
  *
  * The heap ends with MPI: once this PE has called MPI_Finalize, calls that are not about addresses alone are refused
- * with CL_INVALID_OPERATION. A wait list with events of another context is refused with CL_INVALID_CONTEXT. If an event
- * of the list fails, the command does not begin, and ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
+ * with CL_INVALID_OPERATION, but for causeway_symmetric_finalize and causeway_symmetric_give_up. A wait list with
+ * events of another context is refused with CL_INVALID_CONTEXT. If an event of the list fails, the command does not
+ * begin, and ends with CL_EXEC_STATUS_ERROR_FOR_EVENTS_IN_WAIT_LIST.
  */
 
 #include <CL/cl_data_transfer.h>
@@ -259,8 +260,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
 /*
  * Collective, with the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
  * `target` has the result and `source` may be changed. If PEs give different ones, the command moves nothing, and fails
- * on all of them with CL_INVALID_VALUE. Ranges that overlap are refused with CL_MEM_COPY_OVERLAP, except one range for
- * both in a broadcast or a reduction.
+ * on all of them with CL_INVALID_VALUE. What a PE refuses by itself, as a freed address, fails there at once; the
+ * others wait until it comes to its next collective call, gives up or ends. Ranges that overlap are refused with
+ * CL_MEM_COPY_OVERLAP, except one range for both in a broadcast or a reduction.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.
