@@ -181,6 +181,9 @@ class tester {
             if (const auto* base = base_of(each); base && !is_inside(base)) written.insert(base);
         }
         if (changes_end(accesses, written)) return "it changes its own end";
+        for (const auto& each : accesses)
+            if (!each.memory && written.contains(each.root) && each.root->getType()->isRecordType())
+                return "'" + each.root->getNameAsString() + "' is used as a whole, and its elements are written";
         if (leaving(m_unit, m_loop.body)) return "an iteration may leave it";
         if (auto reason = calls(); !reason.empty()) return reason;
         for (const auto& each : accesses) {

@@ -15,7 +15,7 @@ COMPILER = str(pathlib.Path(sys.argv.pop(1)).resolve())
 
 DECLARATIONS = """
 struct pair { int x, y; };
-struct block { int v[4]; };
+struct block { int v[4]; } whole;
 struct vectors { int *to, *from; };
 union shared { int a[100]; short b[200]; } both;
 int global[100];
@@ -131,6 +131,7 @@ KEPT = [
     ("", "for (int i = 1; i < n; i++) { const int *p = (k, a); a[i] = p[i - 1] + 1; }", "what a pointer points to is read"),
     ("int *p;", "\n#pragma acc loop auto private(p)\nfor (int i = 1; i < n; i++) { p = a; p[i] = p[i - 1] + 1; }", "what a pointer points to is written"),
     ("int j = 0;", "for (int i = 0; i < n; i++) for (j = j + 1; j < 10; j++) b[i] += 1;", "'j' is written by every iteration"),
+    ("", "for (int i = 1; i < 4; i++) { struct block was = whole; whole.v[i] = was.v[i - 1]; }", "'whole' is used as a whole, and its elements are written"),
     # How many iterations there are.
     ("", "for (int i = a[0]; i < n; i++) a[i] = 10;", "its beginning depends on what it writes"),
     ("", "for (int i = 0; i < n; i++) { if (a[i] == 0) break; b[i] = 1; }", "an iteration may leave it"),
