@@ -84,6 +84,50 @@ class finder {
         }
     }
 
+    /// An access to `p[constant]...[j][k]` or `(*p)...[j][k]`, whose inner subscripts may go on in the rows before and
+    /// behind, as programs use an array of arrays as one: how many rows they do. Nothing for other accesses.
+    std::optional<extent> rows_passed(const access& use, const place* here) {
+        auto& context = m_unit.context;
+        std::vector<const ArraySubscriptExpr*> inner; // from the last one on
+        const auto* at = use.expression->IgnoreParenImpCasts();
+        for (const ArraySubscriptExpr* element = nullptr; (element = dyn_cast<ArraySubscriptExpr>(at));) {
+            at = element->getBase()->IgnoreParenImpCasts();
+            if (!at->getType()->isPointerType()) {
+                inner.push_back(element);
+                continue;
+            }
+            Expr::EvalResult value;
+            if (!element->getIdx()->EvaluateAsInt(value, context)) return std::nullopt;
+            break;
+        }
+        if (inner.empty() || isa<MemberExpr>(at)) return std::nullopt;
+        std::string row = "(" + use.root->getNameAsString() + ")[0]", length = "1l", least = "0l", most = "0l";
+        for (std::size_t each = 1; each < inner.size(); ++each) row += "[0]";
+        for (const auto* element : inner) {
+            const auto step = [&](bool greatest) {
+                return product_of(m_bounds.bound_of_subscript(element->getIdx(), here, greatest), length);
+            };
+            least = sum_of(least, step(false));
+            most = sum_of(most, step(true));
+            const auto* type = context.getAsArrayType(element->getBase()->IgnoreParenImpCasts()->getType());
+            const auto* fixed = dyn_cast_or_null<ConstantArrayType>(type);
+            const auto* given = dyn_cast_or_null<VariableArrayType>(type);
+            if (fixed)
+                length = product_of(length, std::to_string(fixed->getSize().getZExtValue()) + "l");
+            else if (!m_variables.inside.contains(use.root))
+                length = product_of(length, "(long)(sizeof(" + row + ") / sizeof(" + row + "[0]))");
+            else if (given && given->getSizeExpr())
+                length = product_of(length, m_bounds.bound(given->getSizeExpr(), here, true));
+            else
+                m_failed = true;
+            row.resize(row.size() - 3);
+        }
+        const auto whole_rows = [&](const std::string& elements) {
+            return "causeway_acc_rows(" + elements + ", " + length + ")";
+        };
+        return extent{whole_rows(least), whole_rows(most)};
+    }
+
     static const VarDecl* pointer_named(const Expr* expression) {
         expression = expression->IgnoreParenImpCasts();
         if (!expression->getType()->isPointerType()) return nullptr;
@@ -144,6 +188,10 @@ class finder {
             } else {
                 auto first = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, false) : "0l";
                 auto last = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, true) : "0l";
+                if (const auto passed = rows_passed(each, at->second)) {
+                    first = sum_of(first, passed->first);
+                    last = sum_of(last, passed->last);
+                }
                 if (const auto empty = m_bounds.emptiness(at->second); !empty.empty()) {
                     first = "(" + empty + " ? 1l : " + first + ")";
                     last = "(" + empty + " ? 0l : " + last + ")";

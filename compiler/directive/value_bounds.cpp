@@ -39,7 +39,7 @@ static std::string difference_of(const std::string& one, const std::string& othe
     if (right && *right > -INT64_MAX) return sum_of(one, std::to_string(-*right) + "l");
     return "causeway_acc_difference(" + one + ", " + other + ")";
 }
-static std::string product_of(const std::string& one, const std::string& other) {
+std::string product_of(const std::string& one, const std::string& other) {
     return one == "1l" ? other : other == "1l" ? one : "causeway_acc_product(" + one + ", " + other + ")";
 }
 

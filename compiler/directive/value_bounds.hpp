@@ -56,6 +56,7 @@ class value_bounds {
 };
 
 std::string sum_of(const std::string& one, const std::string& other);
+std::string product_of(const std::string& one, const std::string& other);
 /// The least or the greatest of the values.
 std::string of_all(const std::set<std::string>& texts, bool greatest);
 

@@ -171,6 +171,24 @@ static void structures(int* a, int* b, int here) {
     for (int j = 0; j < 5; j++) (*rows)[j] += j;
 }
 
+/// Subscripts that go on in the next rows.
+static void rows_as_one(int* a, int* b, int here) {
+    int m = 6, few = 2;
+    int(*rows)[5] = (int(*)[5])a, (*blocks)[few][m] = (int(*)[few][m])b, (*lines)[m] = (int(*)[m])b;
+#pragma acc parallel loop if (here)
+    for (int k = 0; k < n; k++) rows[0][k] = 3 * k;
+#pragma acc parallel loop if (here)
+    for (int k = 0; k < n; k++) (*lines)[k] = k;
+#pragma acc parallel loop if (here)
+    for (int k = 7; k < n; k++) (*rows)[k] += lines[1][k - 7] + lines[9][-k + 5] + lines[2][k % 6];
+#pragma acc parallel loop if (here)
+    for (int j = 0; j < n / m; j++)
+        for (int k = 0; k < m; k++) blocks[0][j][k] += rows[0][j];
+    // What lies in one row is that row's.
+#pragma acc parallel loop if (here)
+    for (int k = 0; k < 5; k++) rows[n / 5 - 1][k] += lines[0][k] + lines[n / 6 - 1][k + 1];
+}
+
 static void other_names(int* a, int* b, int here) {
     int all = n, m = 6;
 #pragma acc parallel loop if (here)
@@ -377,6 +395,7 @@ int main(void) {
     COMPARE(steps);
     COMPARE(signs);
     COMPARE(structures);
+    COMPARE(rows_as_one);
     COMPARE(other_names);
     COMPARE(values_of_others);
     COMPARE(written_guards);

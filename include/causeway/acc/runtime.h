@@ -266,6 +266,11 @@ static inline __attribute__((unused)) long causeway_acc_remainder(long by, long 
     if (wants_most) return greatest < 0 ? 0 : causeway_acc_least(greatest, most);
     return least >= 0 ? 0 : causeway_acc_most(least, -most);
 }
+/* How many rows of `length` elements lie between the row of element 0 and that of `element`. */
+static inline __attribute__((unused)) long causeway_acc_rows(long element, long length) {
+    if (length <= 0 || causeway_acc_is_far(element)) return causeway_acc_is_far(element) ? element : 0;
+    return element / length - (element % length < 0);
+}
 /* A region's own copy of a section, on the host: with the contents of `from`, if there is such. */
 static inline __attribute__((unused)) void* causeway_acc_copy(const void* from, unsigned long bytes) {
     void* const made = __builtin_malloc(bytes + 1);
