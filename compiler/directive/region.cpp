@@ -236,6 +236,7 @@ class analyser {
     std::set<const VarDecl*> m_used, m_written, m_assigned;
     std::vector<const VarDecl*> m_order;
     std::set<const VarDecl*> m_declared;
+    std::set<const VarDecl*> m_reduced;      // arrays and sections in a clause reduction
     std::set<const VarDecl*> m_own_pointers; // in a clause firstprivate, without a section
 
     capture* captured(const VarDecl* variable) {
@@ -269,46 +270,55 @@ class analyser {
     }
 
     void read_clauses() {
-        for (const auto& clause : m_of.directive->clauses) {
-            const bool loop_private = m_of.directive->is_combined();
-            for (const auto& entry : clause.items) {
-                const auto kind = data_kind(clause.name);
-                const bool scoped = clause.name == "private" || clause.name == "firstprivate" ||
-                                    clause.name == "reduction";
-                if (kind.empty() && !scoped) continue;
-                const auto* variable = variable_of(m_of, entry);
-                if (!variable || (scoped && structure_of(variable))) {
-                    m_unit.error(entry.location, "not supported: '" + entry.base.text + "' in the clause '" +
-                                                     clause.name + "' is no variable");
-                    continue;
-                }
-                if (const auto* before = captured(variable);
-                    before && !(clause.name == "reduction" && before->how == role::shared)) {
-                    m_unit.error(entry.location,
-                                 "'" + written_name(variable) + "' is in two clauses of this directive");
-                    continue;
-                }
-                if (clause.name == "reduction" && loop_private &&
-                    (variable->getType()->isArrayType() ||
-                     (variable->getType()->isPointerType() && !entry.sections.empty()))) {
-                    // The loop reduces it in order: memory of the device, as in a clause copy.
-                    if (entry.sections.empty()) continue;
-                    m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
-                    m_region.data.push_back(
-                        record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.location}, "COPY"));
-                } else if (clause.name == "reduction") {
-                    add_reduction(variable, entry.modifier, entry.location);
-                } else if (clause.name == "private") {
-                    if (!loop_private) m_region.captures.push_back(own(m_of, entry, variable));
-                } else if (clause.name == "firstprivate") {
-                    add_first_private(variable, entry);
-                } else {
-                    auto record = record_of(m_unit, m_of, entry, kind);
-                    m_region.captures.push_back(
-                        {variable, memory_role(variable), "", own_record(m_region.data.size())});
-                    m_region.data.push_back(std::move(record));
-                }
+        // What a clause reduces may be in a data clause as well, before or behind it.
+        for (const bool reductions : {false, true})
+            for (const auto& clause : m_of.directive->clauses)
+                if ((clause.name == "reduction") == reductions)
+                    for (const auto& entry : clause.items) read_entry(clause, entry);
+    }
+
+    void read_entry(const clause& clause, const item& entry) {
+        const bool loop_private = m_of.directive->is_combined();
+        const auto kind = data_kind(clause.name);
+        const bool scoped = clause.name == "private" || clause.name == "firstprivate" || clause.name == "reduction";
+        if (kind.empty() && !scoped) return;
+        const auto* variable = variable_of(m_of, entry);
+        if (!variable || (scoped && structure_of(variable))) {
+            m_unit.error(entry.location,
+                         "not supported: '" + entry.base.text + "' in the clause '" + clause.name + "' is no variable");
+            return;
+        }
+        const auto type = variable->getType();
+        // The loop reduces it in order: memory of the device, as in a clause copy.
+        const bool reduces_elements = clause.name == "reduction" && loop_private &&
+                                      (type->isArrayType() || (type->isPointerType() && !entry.sections.empty()));
+        if (const auto* before = captured(variable)) {
+            const bool mapped = before->how == role::buffer && !before->copied && !m_reduced.contains(variable);
+            if (reduces_elements && mapped) {
+                m_reduced.insert(variable);
+                return;
             }
+            if (clause.name != "reduction" || before->how != role::shared) {
+                m_unit.error(entry.location, "'" + written_name(variable) + "' is in two clauses of this directive");
+                return;
+            }
+        }
+        if (reduces_elements) {
+            if (entry.sections.empty()) return;
+            m_reduced.insert(variable);
+            m_region.captures.push_back({variable, role::buffer, "", own_record(m_region.data.size())});
+            m_region.data.push_back(
+                record_of(m_unit, m_of, {"", "", entry.base, entry.sections, entry.location}, "COPY"));
+        } else if (clause.name == "reduction") {
+            add_reduction(variable, entry.modifier, entry.location);
+        } else if (clause.name == "private") {
+            if (!loop_private) m_region.captures.push_back(own(m_of, entry, variable));
+        } else if (clause.name == "firstprivate") {
+            add_first_private(variable, entry);
+        } else {
+            auto record = record_of(m_unit, m_of, entry, kind);
+            m_region.captures.push_back({variable, memory_role(variable), "", own_record(m_region.data.size())});
+            m_region.data.push_back(std::move(record));
         }
     }
 

@@ -122,6 +122,32 @@ static void array(const int* a) {
             failures++, fprintf(stderr, "reductions: bin %d: %d instead of %d\n", bin, bins[bin], wanted[bin]);
 }
 
+/* What is reduced may stand in a data clause, too, on either side. */
+static void in_data_clauses(const int* a) {
+    int before = 3, behind = 4, inside = 5, bins[2] = {1, 2}, *more = &bins[1], wanted = 0;
+    for (int i = 0; i < N; i++) wanted += a[i];
+#pragma acc parallel loop reduction(+ : before) copy(before) copyin(a[0 : N])
+    for (int i = 0; i < N; i++) before += a[i];
+#pragma acc kernels loop copy(behind) reduction(+ : behind) copyin(a[0 : N])
+    for (int i = 0; i < N; i++) behind += a[i];
+#pragma acc data copy(inside)
+    {
+#pragma acc parallel reduction(+ : inside) present(inside) copyin(a[0 : N]) num_gangs(1)
+        {
+#pragma acc loop reduction(+ : inside)
+            for (int i = 0; i < N; i++) inside += a[i];
+        }
+    }
+#pragma acc parallel loop reduction(+ : bins) copy(bins) copyin(a[0 : N])
+    for (int i = 0; i < N; i++) bins[0] += a[i];
+#pragma acc parallel loop copy(more[0 : 1]) reduction(+ : more[0 : 1]) copyin(a[0 : N])
+    for (int i = 0; i < N; i++) more[0] += a[i];
+    if (before != wanted + 3 || behind != wanted + 4 || inside != wanted + 5 || bins[0] != wanted + 1 ||
+        bins[1] != wanted + 2)
+        failures++,
+            fprintf(stderr, "reductions: in data clauses: %d %d %d %d %d\n", before, behind, inside, bins[0], bins[1]);
+}
+
 int main(void) {
     static int a_int[N];
     static double a_double[N];
@@ -145,6 +171,7 @@ int main(void) {
     nested(a_double);
     in_region(a_int);
     array(a_int);
+    in_data_clauses(a_int);
     if (!failures) printf("reductions: all are right\n");
     return failures != 0;
 }
