@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Random graphs on devices: kernels, host functions and streams give what the serial interpreter gives, bit for bit.
+#include "support/cases.hpp"
 #include "support/events.hpp"
 #include "support/opencl_fixture.hpp"
 #include "unit/graph/interpreters.hpp"
@@ -165,8 +166,7 @@ TEST_P(random_graphs, give_the_serial_result_on_devices) {
     // The other place of the graphs is the last device that there is, perhaps of another vendor, perhaps the same.
     const auto& last = all_devices().back();
     const auto one = make_context({first.device}), other = make_context({last.device});
-    const char* const asked = std::getenv("CAUSEWAY_TEST_DEVICE_GRAPHS");
-    const std::uint64_t count = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 40;
+    const auto count = support::cases(40);
     std::size_t ran = 0;
     for (std::uint64_t seed = 0; seed < count; ++seed) {
         SCOPED_TRACE(testing::Message() << "seed " << seed);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Gated receives and messages at random: they match in order, and whatever happens, all ends and nothing is lost.
+#include "support/cases.hpp"
 #include "unit/endpoints/two_ranks.hpp"
 
 #include <gtest/gtest.h>
@@ -10,7 +11,7 @@ using namespace unit;
 
 namespace {
 
-constexpr unsigned seeds = 4000;
+const auto seeds = static_cast<unsigned>(support::cases(4000));
 
 /// A command with its memory and a gate that it may have.
 struct one_command {

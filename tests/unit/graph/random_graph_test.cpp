@@ -4,28 +4,18 @@
 #include "unit/graph/random_graph.hpp"
 
 #include "base/error.hpp"
+#include "support/cases.hpp"
 
 #include <gtest/gtest.h>
-
-#include <cstdlib>
 
 using namespace causeway;
 using namespace causeway::graph;
 using namespace causeway::graph::testing;
 
-namespace {
-
-/// CAUSEWAY_TEST_GRAPHS asks for more or fewer than a run of the suite needs.
-std::uint64_t graph_count() {
-    const char* const asked = std::getenv("CAUSEWAY_TEST_GRAPHS");
-    return asked != nullptr ? std::strtoull(asked, nullptr, 10) : 10000;
-}
-
-} // namespace
-
 TEST(random_graphs, give_the_serial_result_bit_for_bit_in_any_order_of_events) {
     std::size_t refused = 0, looped = 0;
-    for (std::uint64_t seed = 0; seed < graph_count(); ++seed) {
+    const auto graphs = support::cases(10000);
+    for (std::uint64_t seed = 0; seed < graphs; ++seed) {
         SCOPED_TRACE(::testing::Message() << "seed " << seed);
         const random_graph made(seed);
         const auto expected = run_serially(made.described);
@@ -49,6 +39,6 @@ TEST(random_graphs, give_the_serial_result_bit_for_bit_in_any_order_of_events) {
         ASSERT_EQ(got.delivered, *expected);
     }
     // Both kinds were among them.
-    EXPECT_GT(refused * 1000, graph_count());
-    EXPECT_GT(looped * 20, graph_count());
+    EXPECT_GT(refused * 1000, graphs);
+    EXPECT_GT(looped * 20, graphs);
 }

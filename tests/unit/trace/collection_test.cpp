@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The parts of all ranks in one file, whatever happens to the processes that write them.
+#include "support/cases.hpp"
 #include "trace/clock_line.hpp"
 #include "trace/collection.hpp"
 #include "trace/part.hpp"
@@ -616,7 +617,7 @@ TEST(timeline, takes_whole_parts_beside_damaged_ones_whatever_these_hold) {
     const folder model;
     leave_part(model, 1);
     const auto whole = bytes_of(only_part_of(model));
-    for (unsigned seed = 1; seed <= 300; ++seed) {
+    for (unsigned seed = 1; seed <= support::cases(300); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937 random(seed);
         const folder where;
@@ -641,7 +642,7 @@ TEST(timeline, that_is_damaged_is_refused_or_mended_and_never_waited_for) {
     trace::add_part(model.timeline, part_of(model, rank_of(0))->path());
     trace::add_part(model.timeline, part_of(model, rank_of(1))->path());
     const auto whole = bytes_of(model.timeline);
-    for (unsigned seed = 1; seed <= 300; ++seed) {
+    for (unsigned seed = 1; seed <= support::cases(300); ++seed) {
         SCOPED_TRACE("seed " + std::to_string(seed));
         std::mt19937 random(seed);
         const folder where;

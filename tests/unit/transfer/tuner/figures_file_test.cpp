@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Figures outlive the process; a file that is damaged, foreign or not ours does no harm.
 #include "transfer/tuner/figures_file.hpp"
+#include "support/cases.hpp"
 #include "unit/stranger.hpp"
 
 #include <gmock/gmock.h>
@@ -165,7 +166,7 @@ TEST_F(figures, of_a_file_that_was_changed_by_chance_make_sense_or_are_ignored) 
         "1e999",       "-1",   "NaN",   "18446744073709551615", "9223372036854775807",
         "\"\\u0000\"", "null", "[[[[[", "{\"version\":3,",      "\xff\xfe\xfd",
         "1e-320",      "0.0",  "true",  std::string(5000, '9'), std::string(600, 'p')};
-    for (unsigned seed = 0; seed < 3000; ++seed) {
+    for (unsigned seed = 0; seed < support::cases(3000); ++seed) {
         std::mt19937 chance(seed);
         const auto below = [&](std::size_t limit) { return chance() % limit; };
         auto changed = good;
