@@ -257,7 +257,7 @@ void flow::cancel(const failure& reason) {
     m_cancelled = true;
     if (!m_failure) {
         m_failure = reason;
-        m_failed_at = m_next_offset;
+        m_failed_at = 0; // what fails from now on only tells that it was interrupted
     }
     m_end = std::min(m_end, m_next_offset);
     if (m_stage == stage::waiting) return;

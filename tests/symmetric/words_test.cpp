@@ -569,7 +569,8 @@ TEST_F(symmetric_words, end_what_this_pe_has_under_way_when_it_gives_up) {
     EXPECT_EQ(causeway_symmetric_give_up(), CL_SUCCESS) << causeway_error_last_message();
     for (const auto& each : all_moved) {
         const auto ended = wait(each.get());
-        EXPECT_TRUE(ended == CL_COMPLETE || ended == CL_TRANSFER_PEER_FAILED) << ended;
+        EXPECT_TRUE(ended == CL_COMPLETE || ended == CL_TRANSFER_PEER_FAILED)
+            << ended << ": " << transfer_text(each.get(), CL_TRANSFER_ERROR_MESSAGE);
     }
     EXPECT_TRUE(ends_with(barrier, CL_TRANSFER_PEER_FAILED));
     MPI_Barrier(MPI_COMM_WORLD);

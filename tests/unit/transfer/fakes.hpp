@@ -98,7 +98,11 @@ class fake_endpoint final : public endpoint, waiting_end, lending_target, window
                 return broken(0);
             });
         } else {
-            m_steps.add(done, [bytes] { return outcome{bytes, {}}; });
+            m_steps.add(done, [this, bytes] {
+                if (m_seen.cancelled == 0) return outcome{bytes, {}};
+                --m_seen.opened;
+                return outcome{0, {status::cancelled, 0, 0, "the fake was cancelled"}};
+            });
         }
     }
     std::size_t prepare(std::size_t block_bytes) override {

@@ -154,7 +154,7 @@ TEST_P(every_route, reports_the_failure_of_every_step_and_keeps_the_bytes_before
     }
 }
 
-TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_that_it_reports) {
+TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_reason_and_the_bytes_that_it_reports) {
     for (std::size_t before = 0; before < 20; ++before) {
         bench on;
         small_blocks(on, "2");
@@ -167,7 +167,7 @@ TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_th
             on.settle();
         }
         const bool was_over = it.work->complete();
-        on.machine->cancel(it.work, {status::cancelled, 0, 0, "cancelled by the test"});
+        on.machine->cancel(it.work, {status::peer_failed, 0, 0, "why the test cancels it"});
         on.settle();
         while (on.steps.count() > 0) {
             on.steps.finish(on.steps.count() - 1);
@@ -176,7 +176,7 @@ TEST_P(every_route, cancelled_after_every_number_of_steps_ends_with_the_bytes_th
         ASSERT_TRUE(it.work->complete());
         EXPECT_EQ(it.told->times, 1);
         EXPECT_FALSE(was_over && it.told->error);
-        EXPECT_TRUE(!it.told->error || it.told->error.status == status::cancelled);
+        EXPECT_TRUE(!it.told->error || it.told->error.status == status::peer_failed) << it.told->error.message;
         it.expect_moved_bytes_are_there();
         EXPECT_EQ(on.machine->staging().held_bytes(), 0u);
     }
