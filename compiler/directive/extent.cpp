@@ -15,18 +15,19 @@ namespace directive {
 
 using namespace clang;
 
-namespace {
-
-class finder {
+class extents::finder {
   public:
-    finder(const unit& unit, const Stmt* region, const std::function<bool(const VarDecl*)>& is_value)
-        : m_unit(unit), m_accesses(accesses_in(region)), m_bounds(unit, m_variables, is_value) {
+    finder(const unit& unit, const Stmt* region, std::function<bool(const VarDecl*)> is_value, host_values& values)
+        : m_unit(unit), m_accesses(accesses_in(region)), m_is_value(std::move(is_value)), m_values(values),
+          m_bounds(unit, m_variables, m_is_value, values) {
         for (const auto& each : m_accesses)
             if (each.writes && (!each.memory || isa<CallExpr>(each.expression))) ++m_variables.writes[each.root];
         visit(region, nullptr);
     }
 
     std::optional<extent> find(const VarDecl* pointer) {
+        m_failed = false;
+        m_bounds.forget_failure();
         const auto found = range_of(pointer);
         return m_failed || m_bounds.has_failed() ? std::nullopt : found;
     }
@@ -34,6 +35,8 @@ class finder {
   private:
     const unit& m_unit;
     std::vector<access> m_accesses;
+    std::function<bool(const VarDecl*)> m_is_value;
+    host_values& m_values;
     std::deque<place> m_made;
     std::map<const Stmt*, const place*> m_places;
     region_variables m_variables;
@@ -105,25 +108,25 @@ class finder {
         for (std::size_t each = 1; each < inner.size(); ++each) row += "[0]";
         for (const auto* element : inner) {
             const auto step = [&](bool greatest) {
-                return product_of(m_bounds.bound_of_subscript(element->getIdx(), here, greatest), length);
+                return m_values.product(m_bounds.bound_of_subscript(element->getIdx(), here, greatest), length);
             };
-            least = sum_of(least, step(false));
-            most = sum_of(most, step(true));
+            least = m_values.sum(least, step(false));
+            most = m_values.sum(most, step(true));
             const auto* type = context.getAsArrayType(element->getBase()->IgnoreParenImpCasts()->getType());
             const auto* fixed = dyn_cast_or_null<ConstantArrayType>(type);
             const auto* given = dyn_cast_or_null<VariableArrayType>(type);
             if (fixed)
-                length = product_of(length, std::to_string(fixed->getSize().getZExtValue()) + "l");
+                length = m_values.product(length, std::to_string(fixed->getSize().getZExtValue()) + "l");
             else if (!m_variables.inside.contains(use.root))
-                length = product_of(length, "(long)(sizeof(" + row + ") / sizeof(" + row + "[0]))");
+                length = m_values.product(length, "(long)(sizeof(" + row + ") / sizeof(" + row + "[0]))");
             else if (given && given->getSizeExpr())
-                length = product_of(length, m_bounds.bound(given->getSizeExpr(), here, true));
+                length = m_values.product(length, m_bounds.bound(given->getSizeExpr(), here, true));
             else
                 m_failed = true;
             row.resize(row.size() - 3);
         }
         const auto whole_rows = [&](const std::string& elements) {
-            return "causeway_acc_rows(" + elements + ", " + length + ")";
+            return m_values.call("causeway_acc_rows", elements + ", " + length);
         };
         return extent{whole_rows(least), whole_rows(most)};
     }
@@ -173,7 +176,7 @@ class finder {
             if (!found) continue;
             const auto least = each.offset ? m_bounds.bound_of_subscript(each.offset, each.at, false) : "0l";
             const auto most = each.offset ? m_bounds.bound_of_subscript(each.offset, each.at, true) : "0l";
-            ranges.insert({sum_of(least, found->first), sum_of(most, found->last)});
+            ranges.insert({m_values.sum(least, found->first), m_values.sum(most, found->last)});
         }
         for (const auto& each : m_accesses) {
             if (m_failed || each.root != pointer || known.contains(each.expression->IgnoreParens())) continue;
@@ -189,12 +192,13 @@ class finder {
                 auto first = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, false) : "0l";
                 auto last = *subscript ? m_bounds.bound_of_subscript(*subscript, at->second, true) : "0l";
                 if (const auto passed = rows_passed(each, at->second)) {
-                    first = sum_of(first, passed->first);
-                    last = sum_of(last, passed->last);
+                    first = m_values.sum(first, passed->first);
+                    last = m_values.sum(last, passed->last);
                 }
                 if (const auto empty = m_bounds.emptiness(at->second); !empty.empty()) {
-                    first = "(" + empty + " ? 1l : " + first + ")";
-                    last = "(" + empty + " ? 0l : " + last + ")";
+                    const auto nothing = m_values.named(empty);
+                    first = m_values.choice(nothing, "1l", first);
+                    last = m_values.choice(nothing, "0l", last);
                 }
                 ranges.insert({first, last});
             }
@@ -206,10 +210,10 @@ class finder {
         if (ranges.size() == 1) return extent{ranges.begin()->first, ranges.begin()->second};
         std::set<std::string> firsts, lasts;
         for (const auto& [first, last] : ranges) {
-            firsts.insert("causeway_acc_first_of(" + first + ", " + last + ")");
-            lasts.insert("causeway_acc_last_of(" + first + ", " + last + ")");
+            firsts.insert(m_values.call("causeway_acc_first_of", first + ", " + last));
+            lasts.insert(m_values.call("causeway_acc_last_of", first + ", " + last));
         }
-        return extent{of_all(firsts, false), of_all(lasts, true)};
+        return extent{m_values.of_all(firsts, false), m_values.of_all(lasts, true)};
     }
 
     void visit_all(const Stmt* statement, const place* here) {
@@ -306,11 +310,10 @@ class finder {
     }
 };
 
-} // namespace
-
-std::optional<extent> extent_of(const unit& unit, const Stmt* region, const VarDecl* pointer,
-                                const std::function<bool(const VarDecl*)>& is_value) {
-    return finder(unit, region, is_value).find(pointer);
-}
+extents::extents(const unit& unit, const Stmt* region, std::function<bool(const VarDecl*)> is_value,
+                 host_values& values)
+    : m_finder(std::make_unique<finder>(unit, region, std::move(is_value), values)) {}
+extents::~extents() = default;
+std::optional<extent> extents::of(const VarDecl* pointer) { return m_finder->find(pointer); }
 
 } // namespace directive

@@ -227,7 +227,7 @@ void host_rewriter::compute(const found_directive& of) {
             code += "__typeof__(" + written_name(each.variable) + ") " + each.variable->getNameAsString() + " = " +
                     guarded(id, member) + ";\n";
         }
-    code += data_array(id, region.data);
+    code += region.definitions() + data_array(id, region.data);
     // A variable that the region sets first may have no value yet.
     code += "#pragma GCC diagnostic push\n#pragma GCC diagnostic ignored \"-Wuninitialized\"\n#pragma GCC diagnostic "
             "ignored \"-Wmaybe-uninitialized\"\n";
@@ -344,6 +344,7 @@ void host_rewriter::loop(const found_directive& of) {
 }
 
 void host_rewriter::report_loops(const found_directive& of, const loop_tree& tree, const region& region) {
+    constexpr std::size_t longest_text = 400;
     if (!m_report) return;
     *m_report += where(of.directive->location) + ": " + of.directive->name + "\n";
     for (const auto& each : region.captures) {
@@ -360,7 +361,10 @@ void host_rewriter::report_loops(const found_directive& of, const loop_tree& tre
             *m_report += "    " + each.name + ": in no clause, and which of its elements the region uses is not seen " +
                          "before it runs: it has to be present\n";
         else
-            *m_report += "    " + each.name + ": " + each.kind + ", " + each.bytes + " bytes\n";
+            *m_report += "    " + each.name + ": " + each.kind + ", " +
+                         region.values.expanded(each.bytes + " bytes", longest_text)
+                             .value_or("as much as its loops use") +
+                         "\n";
     for (const auto& node : tree.all()) {
         std::string how;
         if (node->gang) how += " gang";

@@ -95,6 +95,12 @@ bool only_updates_itself(const Stmt* body, const VarDecl* variable) {
 
 } // namespace
 
+std::string region::definitions() const {
+    std::vector<std::string> texts;
+    for (const auto& each : data) texts.insert(texts.end(), {each.host, each.bytes});
+    return values.definitions(texts);
+}
+
 data_record record_of(const unit& unit, const found_directive& of, const item& entry, const std::string& kind) {
     data_record record{kind, "", "", "", entry.base.text};
     if (entry.modifier == "zero" && (kind == "COPYOUT" || kind == "CREATE"))
@@ -192,6 +198,7 @@ class analyser {
     region analyse() {
         m_region.of = m_of;
         m_region.id = m_of.directive->id;
+        m_region.values = host_values("__acc_limit" + std::to_string(m_region.id) + "_");
         m_region.kernels = m_of.directive->name.starts_with("kernels");
         m_region.serial = m_of.directive->name.starts_with("serial");
         if (const auto* clause = m_of.directive->find("default")) {
@@ -236,6 +243,7 @@ class analyser {
     std::set<const VarDecl*> m_used, m_written, m_assigned;
     std::vector<const VarDecl*> m_order;
     std::set<const VarDecl*> m_declared;
+    std::unique_ptr<extents> m_extents;
     std::set<const VarDecl*> m_reduced;      // arrays and sections in a clause reduction
     std::set<const VarDecl*> m_own_pointers; // in a clause firstprivate, without a section
 
@@ -518,12 +526,8 @@ class analyser {
             made.assigned = m_assigned.contains(variable);
             if (m_default == "none" && !clause && !m_own_pointers.contains(variable)) not_given(variable);
             if (!sure && (m_default.empty() || (m_default == "none" && clause))) {
-                const auto is_value = [this](const VarDecl* used) {
-                    const auto* found = captured(used);
-                    return found && found->how == role::value;
-                };
                 const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
-                if (const auto used = extent_of(m_unit, m_of.body, variable, is_value)) {
+                if (const auto used = extents_of_pointers().of(variable)) {
                     const auto range = "(" + used->first + ", " + used->last + ")";
                     const auto elements = "causeway_acc_elements" + range;
                     made.record = own_record(m_region.data.size());
@@ -582,6 +586,16 @@ class analyser {
                 << name;
         }
         m_region.captures.push_back(made);
+    }
+
+    /// Once all that are no pointers are captured.
+    extents& extents_of_pointers() {
+        const auto is_value = [this](const VarDecl* used) {
+            const auto* found = captured(used);
+            return found && found->how == role::value;
+        };
+        if (!m_extents) m_extents = std::make_unique<extents>(m_unit, m_of.body, is_value, m_region.values);
+        return *m_extents;
     }
 
     bool is_loop_variable(const VarDecl* variable) const {

@@ -2,6 +2,7 @@
 // Data attributes of the variables that a compute construct uses: from its clauses, from data constructs around it,
 // else implicit (OpenACC 2.7, sections 2.5.2 and 2.6).
 #pragma once
+#include "host_values.hpp"
 #include "loop_tree.hpp"
 
 namespace directive {
@@ -59,7 +60,10 @@ struct region {
     std::vector<capture> captures;
     std::vector<data_record> data;
     std::vector<const loop_node*> loops;
+    host_values values{"__acc_limit"}; // of which the records may be made
 
+    /// Declarations of the constants that the records use.
+    std::string definitions() const;
     const capture* find(const clang::VarDecl* variable) const {
         for (const auto& each : captures)
             if (each.variable == variable) return &each;

@@ -4,70 +4,27 @@
 #include <clang/AST/Decl.h>
 #include <llvm/ADT/FoldingSet.h>
 #include <llvm/ADT/StringExtras.h>
-#include <llvm/Support/MathExtras.h>
 
 #include <algorithm>
 #include <deque>
+#include <tuple>
 #include <utility>
 
 namespace directive {
 
 using namespace clang;
 
-static std::string least(const std::string& one, const std::string& other) {
-    return one == other ? one : "causeway_acc_least(" + one + ", " + other + ")";
-}
-static std::string most(const std::string& one, const std::string& other) {
-    return one == other ? one : "causeway_acc_most(" + one + ", " + other + ")";
-}
-
-/// The value of a literal.
-static std::optional<long> literal(const std::string& text) {
-    long value = 0;
-    const auto digits = llvm::StringRef(text);
-    return !digits.ends_with("l") || digits.drop_back().getAsInteger(10, value) ? std::nullopt : std::optional(value);
-}
-
-std::string sum_of(const std::string& one, const std::string& other) {
-    const auto left = literal(one), right = literal(other);
-    long sum = 0;
-    if (left && right && !llvm::AddOverflow(*left, *right, sum)) return std::to_string(sum) + "l";
-    return left == 0 ? other : right == 0 ? one : "causeway_acc_sum(" + one + ", " + other + ")";
-}
-static std::string difference_of(const std::string& one, const std::string& other) {
-    const auto right = literal(other);
-    if (right && *right > -INT64_MAX) return sum_of(one, std::to_string(-*right) + "l");
-    return "causeway_acc_difference(" + one + ", " + other + ")";
-}
-std::string product_of(const std::string& one, const std::string& other) {
-    return one == "1l" ? other : other == "1l" ? one : "causeway_acc_product(" + one + ", " + other + ")";
-}
-
-std::string of_all(const std::set<std::string>& texts, bool greatest) {
-    std::string all = *texts.begin();
-    for (const auto& each : texts) all = greatest ? most(each, all) : least(each, all);
-    return all;
-}
-
 class value_bounds::writer {
   public:
-    writer(const unit& unit, const region_variables& variables, const std::function<bool(const VarDecl*)>& is_value)
-        : m_unit(unit), m_variables(variables), m_is_value(is_value) {}
+    writer(const unit& unit, const region_variables& variables, const std::function<bool(const VarDecl*)>& is_value,
+           host_values& values)
+        : m_unit(unit), m_variables(variables), m_is_value(is_value), m_values(values) {}
 
     /// The least or greatest value of the expression.
     std::string bound(const Expr* expression, const place* here, bool greatest) {
-        if (m_failed || m_depth >= most_depth) return fail();
-        ++m_depth;
-        const auto* conversion = conversion_in(expression);
-        const auto* plain = expression->IgnoreParenImpCasts();
-        auto text = conversion ? as_type(conversion->getSubExpr(), conversion->getType(), here, greatest)
-                               : bound_of(plain, here, greatest);
-        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp() && !conversion) {
-            text = with_tied_loops(sum, here, greatest, text);
-            if (!m_failed) text = limited_as_written(sum, here, greatest, text);
-        }
-        --m_depth;
-        return text;
+        if (m_failed) return fail();
+        return remembered(m_bounds[{expression, here, greatest}],
+                          [&] { return found_bound(expression, here, greatest); });
     }
 
     std::string bound_of_subscript(const Expr* expression, const place* here, bool greatest) {
@@ -91,18 +48,68 @@ class value_bounds::writer {
     }
 
     bool has_failed() const { return m_failed; }
+    void forget_failure() { m_failed = false, m_work = 0; }
 
   private:
     const unit& m_unit;
     const region_variables& m_variables;
     const std::function<bool(const VarDecl*)>& m_is_value;
     std::deque<place> m_made;
+    host_values& m_values;
     bool m_failed = false;
-    static constexpr int most_depth = 16;
-    int m_depth = 0;
+
+    /// What was found before. Expressions use the same variables again and again, whose values are made of others.
+    template <class Value> struct memory {
+        Value value{};
+        bool known = false, failed = false;
+    };
+    template <class Value> using memories = std::map<std::tuple<const Expr*, const place*, bool>, memory<Value>>;
+    memories<std::string> m_bounds;
+    memories<unsigned> m_widths;
+    memories<bool> m_signs;
+    std::map<std::tuple<const place*, const Expr*, bool>, const place*> m_under;
+    static constexpr int most_depth = 64, most_work = 20000;
+    int m_depth = 0, m_work = 0;
+    bool m_gave_up = false; // too deep, or too much
+
+    /// What is in the memory, else what `find` returns. What was not found for the want of depth may be found later.
+    template <class Value, class Find> Value remembered(memory<Value>& before, const Find& find) {
+        if (before.known) {
+            m_failed = m_failed || before.failed;
+            return before.value;
+        }
+        const bool failed = std::exchange(m_failed, false);
+        const bool gave_up = std::exchange(m_gave_up, m_depth >= most_depth || ++m_work > most_work);
+        Value value{};
+        if (m_gave_up) {
+            m_failed = true;
+        } else {
+            ++m_depth;
+            value = find();
+            --m_depth;
+        }
+        if (!m_gave_up) before = {value, true, m_failed};
+        m_gave_up = m_gave_up || gave_up;
+        m_failed = m_failed || failed;
+        return value;
+    }
 
     const place* under(const place* around, const Expr* condition, bool holds) {
-        return &m_made.emplace_back(place{.around = around, .condition = condition, .holds = holds});
+        auto& made = m_under[{around, condition, holds}];
+        if (!made) made = &m_made.emplace_back(place{.around = around, .condition = condition, .holds = holds});
+        return made;
+    }
+
+    std::string found_bound(const Expr* expression, const place* here, bool greatest) {
+        const auto* conversion = conversion_in(expression);
+        const auto* plain = expression->IgnoreParenImpCasts();
+        auto text = conversion ? as_type(conversion->getSubExpr(), conversion->getType(), here, greatest)
+                               : bound_of(plain, here, greatest);
+        if (const auto* sum = dyn_cast<BinaryOperator>(plain); sum && sum->isAdditiveOp() && !conversion) {
+            text = with_tied_loops(sum, here, greatest, text);
+            if (!m_failed) text = limited_as_written(sum, here, greatest, text);
+        }
+        return text;
     }
 
     /// A conversion between integers that the expression is; nullptr for others.
@@ -130,7 +137,7 @@ class value_bounds::writer {
         const auto from = expression->getType();
         if (!from->isIntegerType()) return fail();
         const auto both = [&] { return bound(expression, here, false) + ", " + bound(expression, here, true); };
-        const char* const which = greatest ? ", 1)" : ", 0)";
+        const std::string which = greatest ? ", 1" : ", 0";
         const bool wraps = is_word(from) && narrowest_unsigned(expression, here, no_width) <= least_bits;
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context) && !is_unsigned(to)) {
@@ -139,12 +146,12 @@ class value_bounds::writer {
             return number.isRepresentableByInt64() ? llvm::toString(number, 10) + "l" : fail();
         }
         if (width_of(to) > least_bits)
-            return wraps ? "causeway_acc_as_element(" + both() + which : bound(expression, here, greatest);
+            return wraps ? m_values.call("causeway_acc_as_element", both() + which) : bound(expression, here, greatest);
         if (width_of(from) <= width_of(to) && !wraps) return bound(expression, here, greatest);
         if (width_of(from) <= width_of(to) && is_unsigned(to)) return bound(expression, here, greatest);
         const auto [lowest, highest] = limits_of(to);
         const auto low = bound(expression, here, false), high = bound(expression, here, true);
-        return "causeway_acc_as_type(" + lowest + ", " + low + ", " + high + ", " + highest + which;
+        return m_values.call("causeway_acc_as_type", lowest + ", " + low + ", " + high + ", " + highest + which);
     }
 
     /// All that sets the variable is known where it is used.
@@ -155,8 +162,8 @@ class value_bounds::writer {
     }
 
     /// A bound of what is not `value`.
-    static std::string without(const std::string& text, const std::string& value, bool greatest) {
-        return "causeway_acc_without(" + text + ", " + value + ", " + (greatest ? "-1)" : "1)");
+    std::string without(const std::string& text, const std::string& value, bool greatest) {
+        return m_values.call("causeway_acc_without", text + ", " + value + ", " + (greatest ? "-1" : "1"));
     }
 
     std::string fail() {
@@ -242,14 +249,15 @@ class value_bounds::writer {
         auto sum = std::to_string(all.constant) + "l";
         for (const auto& [variable, factor] : all.variables)
             if (factor != 0)
-                sum = sum_of(sum, product_of(std::to_string(factor) + "l",
-                                             bound_of_variable(variable, here, (factor > 0) == greatest)));
+                sum = m_values.sum(sum, m_values.product(std::to_string(factor) + "l",
+                                                         bound_of_variable(variable, here, (factor > 0) == greatest)));
         for (const auto& [other, factor] : all.others)
-            sum = sum_of(sum, product_of(std::to_string(factor) + "l", bound(other, here, (factor > 0) == greatest)));
+            sum = m_values.sum(
+                sum, m_values.product(std::to_string(factor) + "l", bound(other, here, (factor > 0) == greatest)));
         const bool known = !std::exchange(m_failed, false);
         m_failed = failed && !known;
         if (failed || !known) return known ? sum : text;
-        return greatest ? least(text, sum) : most(text, sum);
+        return greatest ? m_values.least(text, sum) : m_values.most(text, sum);
     }
 
     std::string bound_of(const Expr* expression, const place* here, bool greatest) {
@@ -265,19 +273,22 @@ class value_bounds::writer {
         if (const auto* choice = dyn_cast<ConditionalOperator>(expression)) {
             const auto one = bound(choice->getTrueExpr(), under(here, choice->getCond(), true), greatest),
                        other = bound(choice->getFalseExpr(), under(here, choice->getCond(), false), greatest);
-            return greatest ? most(one, other) : least(one, other);
+            return greatest ? m_values.most(one, other) : m_values.least(one, other);
         }
         if (const auto* unary = dyn_cast<UnaryOperator>(expression)) {
-            if (unary->getOpcode() == UO_Minus) return difference_of("0l", bound(unary->getSubExpr(), here, !greatest));
+            if (unary->getOpcode() == UO_Minus)
+                return m_values.difference("0l", bound(unary->getSubExpr(), here, !greatest));
             if (unary->getOpcode() == UO_Plus) return bound(unary->getSubExpr(), here, greatest);
+            if (unary->getOpcode() == UO_LNot) return greatest ? "1l" : "0l";
             return fail();
         }
         const auto* binary = dyn_cast<BinaryOperator>(expression);
         if (!binary) return fail();
+        if (binary->isComparisonOp() || binary->isLogicalOp()) return greatest ? "1l" : "0l";
         const auto *left = binary->getLHS(), *right = binary->getRHS();
         switch (binary->getOpcode()) {
-        case BO_Add: return sum_of(bound(left, here, greatest), bound(right, here, greatest));
-        case BO_Sub: return difference_of(bound(left, here, greatest), bound(right, here, !greatest));
+        case BO_Add: return m_values.sum(bound(left, here, greatest), bound(right, here, greatest));
+        case BO_Sub: return m_values.difference(bound(left, here, greatest), bound(right, here, !greatest));
         case BO_Mul: return product(left, right, here, greatest);
         case BO_Div:
         case BO_Rem: return division(binary, here, greatest);
@@ -295,33 +306,34 @@ class value_bounds::writer {
     std::string product(const Expr* left, const Expr* right, const place* here, bool greatest) {
         if (mixes_bits(left) || mixes_bits(right)) return fail();
         const auto of = [&](bool greatest_left, bool greatest_right) {
-            return product_of(bound(left, here, greatest_left), bound(right, here, greatest_right));
+            return m_values.product(bound(left, here, greatest_left), bound(right, here, greatest_right));
         };
         if (never_negative(left, here) && never_negative(right, here)) return of(greatest, greatest);
         if (same(left, right))
-            return "causeway_acc_square(" + bound(left, here, false) + ", " + bound(left, here, true) +
-                   (greatest ? ", 1)" : ", 0)");
+            return m_values.call("causeway_acc_square", bound(left, here, false) + ", " + bound(left, here, true) +
+                                                            (greatest ? ", 1" : ", 0"));
         // The signs show when the program runs.
         for (const Expr* factor : {left, right})
             if (const auto only = bound(factor, here, false); only == bound(factor, here, true))
-                return "(" + only + " < 0 ? " + of(!greatest, !greatest) + " : " + of(greatest, greatest) + ")";
-        return of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest);
+                return m_values.choice(only + " < 0", of(!greatest, !greatest), of(greatest, greatest));
+        return m_values.of_all({of(false, false), of(false, true), of(true, false), of(true, true)}, greatest);
     }
 
     /// The least width of unsigned arithmetic in the expression, or in values that variables have of it; `none` without
     /// any. Its results wrap around, where bounds do not.
     unsigned narrowest_unsigned(const Expr* expression, const place* here, unsigned none) {
+        return remembered(m_widths[{expression, here, false}], [&] { return found_width(expression, here, none); });
+    }
+    unsigned found_width(const Expr* expression, const place* here, unsigned none) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return none;
         unsigned found = none;
         if (const auto* variable = named(expression)) {
             const place* at = here;
             while (at && at->set != variable && !(at->loop && at->loop->variable == variable)) at = at->around;
-            if (at && at->set && m_depth < most_depth) {
-                ++m_depth;
+            if (at && at->set) {
                 found = narrowest_unsigned(at->value, at->around, none);
                 if (at->only_then) found = std::min(found, narrowest_unsigned(expression, at->around, none));
-                --m_depth;
             }
         } else if (const auto* choice = dyn_cast<ConditionalOperator>(expression)) {
             return std::min(narrowest_unsigned(choice->getTrueExpr(), here, none),
@@ -360,18 +372,18 @@ class value_bounds::writer {
                                                           : width - 1)) -
                                   (width == widest ? 0 : 1);
         const auto limit = std::to_string(most_of_type) + "l";
-        if (is_unsigned && !never_negative(right, here)) by = "(" + by + " < 0 ? " + limit + " : " + by + ")";
+        if (is_unsigned && !never_negative(right, here)) by = m_values.choice(by + " < 0", limit, by);
         if (narrow < width) { // wraps around before it is widened
             if (wants_quotient || !is_unsigned) return fail();
             const auto empty = first + " > " + last;
-            first = "(" + empty + " ? 1 : 0l)", last = "(" + empty + " ? 0 : " + limit + ")";
+            first = m_values.choice(empty, "1l", "0l"), last = m_values.choice(empty, "0l", limit);
         } else if (is_unsigned || narrow == width) {
-            const auto limits = std::string(is_unsigned ? "(0l, " : "(-" + limit + ", ") + first + ", " + last + ", " +
-                                limit;
-            first = "causeway_acc_wrapped" + limits + ", 0)", last = "causeway_acc_wrapped" + limits + ", 1)";
+            const auto limits = (is_unsigned ? "0l" : "-" + limit) + ", " + first + ", " + last + ", " + limit;
+            first = m_values.call("causeway_acc_wrapped", limits + ", 0");
+            last = m_values.call("causeway_acc_wrapped", limits + ", 1");
         }
-        return (wants_quotient ? "causeway_acc_quotient(" : "causeway_acc_remainder(") + by + ", " + first + ", " +
-               last + (greatest ? ", 1)" : ", 0)");
+        return m_values.call(wants_quotient ? "causeway_acc_quotient" : "causeway_acc_remainder",
+                             by + ", " + first + ", " + last + (greatest ? ", 1" : ", 0"));
     }
 
     std::string bound_of_variable(const VarDecl* variable, const place* here, bool greatest) {
@@ -419,7 +431,7 @@ class value_bounds::writer {
             const auto value = bound(here->value, here->around, greatest);
             const auto kept = limited({variable}, here->around, here->condition, false, greatest,
                                       value_at(variable, here->around, here->around, greatest));
-            return greatest ? most(value, kept) : least(value, kept);
+            return greatest ? m_values.most(value, kept) : m_values.least(value, kept);
         }
         auto text = value_at(variable, here->around, use, greatest);
         if (!here->condition || here->set) return text;
@@ -471,7 +483,12 @@ class value_bounds::writer {
         condition = condition->IgnoreParenImpCasts();
         if (const auto* unary = dyn_cast<UnaryOperator>(condition); unary && unary->getOpcode() == UO_LNot)
             return limited(of, here, unary->getSubExpr(), !holds, greatest, text);
-        if (is(condition, of)) return holds ? without(text, "0l", greatest) : "0l";
+        if (is(condition, of)) {
+            if (holds) return without(text, "0l", greatest);
+            // What wraps around has other numbers that mean 0.
+            if (is_word((of.variable ? of.variable->getType() : of.expression->getType()))) return "0l";
+            return greatest ? m_values.least(text, "0l") : m_values.most(text, "0l");
+        }
         const auto* binary = dyn_cast<BinaryOperator>(condition);
         if (!binary) return text;
         if (binary->getOpcode() == (holds ? BO_LAnd : BO_LOr)) {
@@ -519,18 +536,18 @@ class value_bounds::writer {
             const bool known = !m_failed;
             m_failed = failed;
             const auto far = narrow || width_of(left) < 64 ? low + " < 0 || " + high + " > 2147483647l" : low + " < 0";
-            return known ? "(" + far + " ? " + text + " : " + most(text, "0l") + ")" : text;
+            return known ? m_values.choice(far, text, m_values.most(text, "0l")) : text;
         }
         const auto limit_of = [&](bool most) {
             auto all = bound(right, here, most);
             if (!term) return all;
             const auto other = bound(term, here, plus ? !most : most);
-            return plus ? difference_of(all, other) : sum_of(all, other);
+            return plus ? m_values.difference(all, other) : m_values.sum(all, other);
         };
         auto limit = limit_of(greatest);
         if (opcode == BO_NE && limit != limit_of(!greatest)) m_failed = true;
-        if (opcode == BO_LT) limit = sum_of(limit, "-1l");
-        if (opcode == BO_GT) limit = sum_of(limit, "1l");
+        if (opcode == BO_LT) limit = m_values.sum(limit, "-1l");
+        if (opcode == BO_GT) limit = m_values.sum(limit, "1l");
         // Unsigned numbers below 0 are large ones.
         std::string wraps;
         if (is_unsigned)
@@ -544,12 +561,15 @@ class value_bounds::writer {
         m_failed = failed;
         if (!known) return text;
         if (opcode == BO_NE) return without(text, limit, greatest);
-        if (!wraps.empty()) limit = "(" + wraps + " ? " + text + " : " + limit + ")";
-        return greatest ? least(text, limit) : most(text, limit);
+        if (!wraps.empty()) limit = m_values.choice(wraps, text, limit);
+        return greatest ? m_values.least(text, limit) : m_values.most(text, limit);
     }
 
     bool never_negative(const Expr* expression, const place* here) {
         expression = expression->IgnoreParenImpCasts();
+        return remembered(m_signs[{expression, here, false}], [&] { return has_no_sign(expression, here); });
+    }
+    bool has_no_sign(const Expr* expression, const place* here) {
         Expr::EvalResult value;
         if (expression->EvaluateAsInt(value, m_unit.context)) return value.Val.getInt().isNonNegative();
         if (const auto* cast = dyn_cast<ExplicitCastExpr>(expression))
@@ -565,14 +585,11 @@ class value_bounds::writer {
                 if (first && at->only_then) return false;
             }
             const bool is_unsigned = variable->getType()->isUnsignedIntegerType();
-            if (!first || m_depth >= most_depth) return is_unsigned && !m_variables.inside.contains(variable);
-            ++m_depth;
-            const bool known = never_negative(first, at);
-            --m_depth;
-            return known;
+            return first ? never_negative(first, at) : is_unsigned && !m_variables.inside.contains(variable);
         }
         const auto* binary = dyn_cast<BinaryOperator>(expression);
         if (!binary) return false;
+        if (binary->isComparisonOp() || binary->isLogicalOp()) return true;
         if (binary->isMultiplicativeOp() && binary->getOpcode() != BO_Mul && binary->getType()->isUnsignedIntegerType())
             return true;
         return (binary->getOpcode() == BO_Add || binary->isMultiplicativeOp()) &&
@@ -597,8 +614,9 @@ class value_bounds::writer {
         const bool up = loop.goes == course::up && loop.comparison != BO_NE;
         const bool may_be_below = !never_negative(loop.first, around);
         const auto values = [&](const std::string& lowest, const std::string& highest) {
-            return "causeway_acc_as_type(" + lowest + ", " + bound(loop.first, around, false) + ", " +
-                   bound(loop.first, around, true) + ", " + highest + (greatest ? ", 1)" : ", 0)");
+            return m_values.call("causeway_acc_as_type", lowest + ", " + bound(loop.first, around, false) + ", " +
+                                                             bound(loop.first, around, true) + ", " + highest +
+                                                             (greatest ? ", 1" : ", 0"));
         };
         if (!up || !may_be_below || !is_unsigned(loop.compared)) return raw;
         // As an unsigned number it is large, and beyond the end, unless that is large, too.
@@ -606,7 +624,7 @@ class value_bounds::writer {
         constexpr unsigned widest = 64;
         const bool wide = width_of(loop.compared) == widest;
         const auto large = low + " < 0" + (wide ? "" : " || " + high + " > 2147483647l");
-        return "(" + large + " ? " + raw + " : " + values("0l", wide ? "2305843009213693951l" : "4294967295l") + ")";
+        return m_values.choice(large, raw, values("0l", wide ? "2305843009213693951l" : "4294967295l"));
     }
 
     std::string of_loop(const counted_loop& loop, const place* around, bool greatest) {
@@ -617,14 +635,15 @@ class value_bounds::writer {
         auto begin = first_of(loop, around, greatest);
         if (differs && is_unsigned(loop.type)) return of_unsigned_loop(loop, around, greatest, begin);
         if (greatest == down) return begin;
-        auto end = sum_of(bound(loop.last, around, greatest), reaches ? "0l" : down ? "1l" : "-1l");
+        auto end = m_values.sum(bound(loop.last, around, greatest), reaches ? "0l" : down ? "1l" : "-1l");
         if (!loop.step || differs) return end;
         const auto failed = m_failed;
         m_failed = false;
         const auto first = first_of(loop, around, false), step = bound(loop.step, around, false);
         const bool known = !m_failed && first == first_of(loop, around, true) && step == bound(loop.step, around, true);
         m_failed = failed;
-        return known ? "causeway_acc_reached(" + first + ", " + end + ", " + step + ", " + (down ? "1)" : "0)") : end;
+        if (!known) return end;
+        return m_values.call("causeway_acc_reached", first + ", " + end + ", " + step + ", " + (down ? "1" : "0"));
     }
 
     /// As of_loop(), of a loop that `!=` ends, which may be behind the limits of its type.
@@ -638,15 +657,15 @@ class value_bounds::writer {
             value.Val.getInt().popcount() == bits)
             return greatest ? begin : "0l"; // down to 0, which is the last before
         const auto first = first_of(loop, around, down), last = bound(loop.last, around, !down);
-        if (down) return greatest ? begin : "(" + last + " > " + first + " ? 0l : " + sum_of(last, "1l") + ")";
-        if (greatest) return sum_of(last, "-1l");
-        return bits == widest ? begin : "(" + first + " > " + last + " ? " + begin + " - 4294967296l : " + begin + ")";
+        if (down) return greatest ? begin : m_values.choice(last + " > " + first, "0l", m_values.sum(last, "1l"));
+        if (greatest) return m_values.sum(last, "-1l");
+        return bits == widest ? begin : m_values.choice(first + " > " + last, begin + " - 4294967296l", begin);
     }
 };
 
 value_bounds::value_bounds(const unit& unit, const region_variables& variables,
-                           const std::function<bool(const VarDecl*)>& is_value)
-    : m_writer(std::make_unique<writer>(unit, variables, is_value)) {}
+                           const std::function<bool(const VarDecl*)>& is_value, host_values& values)
+    : m_writer(std::make_unique<writer>(unit, variables, is_value, values)) {}
 value_bounds::~value_bounds() = default;
 std::string value_bounds::bound(const Expr* expression, const place* here, bool greatest) {
     return m_writer->bound(expression, here, greatest);
@@ -656,5 +675,6 @@ std::string value_bounds::bound_of_subscript(const Expr* expression, const place
 }
 std::string value_bounds::emptiness(const place* here) { return m_writer->emptiness(here); }
 bool value_bounds::has_failed() const { return m_writer->has_failed(); }
+void value_bounds::forget_failure() { m_writer->forget_failure(); }
 
 } // namespace directive

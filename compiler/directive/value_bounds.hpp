@@ -2,6 +2,7 @@
 // The least and the greatest value that an expression of a region may have, as text for the host to evaluate.
 #pragma once
 #include "counted_loop.hpp"
+#include "host_values.hpp"
 
 #include <functional>
 #include <map>
@@ -30,34 +31,30 @@ struct region_variables {
     std::map<const clang::VarDecl*, int> leaked;   // how often its address is used, or that of an element
 };
 
-/// C text of bounds, in `long`. Unsigned values may be below 0 in it, where C's wrap around.
+/// C text of bounds, in `long`, of what `values` names. Unsigned values may be below 0 in it, where C's wrap around.
 class value_bounds {
   public:
     /// `variables` may change before the first call. `is_value` says whether the region has the host's value of a
     /// variable that it does not set.
     value_bounds(const unit& unit, const region_variables& variables,
-                 const std::function<bool(const clang::VarDecl*)>& is_value);
+                 const std::function<bool(const clang::VarDecl*)>& is_value, host_values& values);
     ~value_bounds();
     value_bounds(const value_bounds&) = delete;
     value_bounds& operator=(const value_bounds&) = delete;
 
-    /// The least or greatest value of the expression, where `here` holds. If it is not known, has_failed() from then
-    /// on.
+    /// The least or greatest value of the expression, where `here` holds. If it is not known, has_failed() until
+    /// forget_failure().
     std::string bound(const clang::Expr* expression, const place* here, bool greatest);
     /// The same of a subscript, which unsigned numbers of 32 bits become as C has them.
     std::string bound_of_subscript(const clang::Expr* expression, const place* here, bool greatest);
     /// Text that is true if a loop around has no iterations; empty if that is not seen.
     std::string emptiness(const place* here);
     bool has_failed() const;
+    void forget_failure();
 
   private:
     class writer;
     std::unique_ptr<writer> m_writer;
 };
-
-std::string sum_of(const std::string& one, const std::string& other);
-std::string product_of(const std::string& one, const std::string& other);
-/// The least or the greatest of the values.
-std::string of_all(const std::set<std::string>& texts, bool greatest);
 
 } // namespace directive

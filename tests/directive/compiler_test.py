@@ -442,6 +442,18 @@ int main(void) {
         for name, known in (("a", False), ("b", True), ("c", True)):
             self.assertEqual(f"    {name}{unknown}\n" not in said, known, said)
 
+    def test_what_tells_a_range_grows_no_faster_than_the_region(self):
+        """Each bound is written once, however many others it is a part of."""
+        clamps = "".join(f"int {v} = {of}; if ({v} < 0) {v} = 0; if ({v} >= n) {v} = n - 1; "
+                         for v, of in (("x", "i - s"), ("y", "x * 2 + i"), ("z", "(y + x) % n + (y > x ? y : x)"), ("w", "(z * y + x) % n"), ("u", "w + z - y"), ("v", "(u * w) % n")))
+        self.write("range.c", f"void f(int n, int s, const float *a, float *b) {{\n#pragma acc parallel loop\nfor (int i = 0; i < n; i++) {{ {clamps}b[i] = a[(v * n + u) * n + x] + a[w]; }} }}")
+        said = self.run_program(COMPILER, "--keep", "--report", "-c", "range.c")
+        self.assertIn("a: IMPLICIT_READ, as much as its loops use", said)
+        text = pathlib.Path(self.path("range.host.c")).read_text(encoding="utf-8")
+        bounds = re.findall("const long __acc_limit.*", text)
+        self.assertTrue(20 < len(bounds) < 500, len(bounds))
+        self.assertLess(max(map(len, bounds)), 200)
+
     def test_compiles_separately_and_hands_unknown_options_on(self):
         for name, text in HALVES.items():
             self.write(name, text)
