@@ -48,6 +48,7 @@ class extents::finder {
         const place* at;
     };
     std::vector<derived> m_derived;
+    std::set<const Expr*> m_tests; // uses of pointers that only ask whether they are null
     value_bounds m_bounds;
     bool m_failed = false;
     static constexpr int most_depth = 16;
@@ -165,6 +166,7 @@ class extents::finder {
         if (m_depth >= most_depth) m_failed = true;
         std::set<std::pair<std::string, std::string>> ranges;
         std::set<const Expr*> known;
+        bool tested = false;
         int values = 0, addresses = 0; // of which pointers are made whose range is known
         for (const auto& each : m_derived) {
             if (m_failed || each.from != pointer) continue;
@@ -181,6 +183,10 @@ class extents::finder {
         for (const auto& each : m_accesses) {
             if (m_failed || each.root != pointer || known.contains(each.expression->IgnoreParens())) continue;
             if (!each.memory) {
+                if (m_tests.contains(each.expression)) {
+                    tested = true;
+                    continue;
+                }
                 if (each.writes || --values < 0) m_failed = true; // changes, or goes elsewhere
                 continue;
             }
@@ -206,6 +212,7 @@ class extents::finder {
         if (const auto leaks = m_variables.leaked.find(pointer);
             leaks != m_variables.leaked.end() && leaks->second != addresses)
             m_failed = true;
+        if (!m_failed && ranges.empty() && tested) return extent{"0l", "-1l"};
         if (m_failed || ranges.empty()) return std::nullopt;
         if (ranges.size() == 1) return extent{ranges.begin()->first, ranges.begin()->second};
         std::set<std::string> firsts, lasts;
@@ -214,6 +221,28 @@ class extents::finder {
             lasts.insert(m_values.call("causeway_acc_last_of", first + ", " + last));
         }
         return extent{m_values.of_all(firsts, false), m_values.of_all(lasts, true)};
+    }
+
+    /// A condition: `p`, `!p`, `p == 0`, or a part of another one.
+    void note_tests(const Expr* condition) {
+        if (!condition) return;
+        condition = condition->IgnoreParenImpCasts();
+        if (const auto* unary = dyn_cast<UnaryOperator>(condition); unary && unary->getOpcode() == UO_LNot)
+            return note_tests(unary->getSubExpr());
+        if (pointer_named(condition)) m_tests.insert(condition);
+        const auto* both = dyn_cast<BinaryOperator>(condition);
+        if (!both) return;
+        const auto is_null = [&](const Expr* side) {
+            return side->isNullPointerConstant(m_unit.context, Expr::NPC_ValueDependentIsNotNull) != Expr::NPCK_NotNull;
+        };
+        if (both->isLogicalOp()) {
+            note_tests(both->getLHS());
+            note_tests(both->getRHS());
+        } else if (both->isEqualityOp() && is_null(both->getRHS())) {
+            note_tests(both->getLHS());
+        } else if (both->isEqualityOp() && is_null(both->getLHS())) {
+            note_tests(both->getRHS());
+        }
     }
 
     void visit_all(const Stmt* statement, const place* here) {
@@ -234,18 +263,25 @@ class extents::finder {
             auto counted = count(loop, why);
             visit(loop->getBody(), counted ? add({.around = here, .loop = counted}) : here);
         } else if (const auto* choice = dyn_cast<IfStmt>(statement)) {
+            note_tests(choice->getCond());
             visit(choice->getCond(), here);
             visit(choice->getThen(), under(here, choice->getCond(), true));
             visit(choice->getElse(), under(here, choice->getCond(), false));
         } else if (const auto* value = dyn_cast<ConditionalOperator>(statement)) {
+            note_tests(value->getCond());
             visit(value->getCond(), here);
             visit(value->getTrueExpr(), under(here, value->getCond(), true));
             visit(value->getFalseExpr(), under(here, value->getCond(), false));
         } else if (const auto* both = dyn_cast<BinaryOperator>(statement); both && both->isLogicalOp()) {
+            note_tests(both);
             visit(both->getLHS(), here);
             visit(both->getRHS(), under(here, both->getLHS(), both->getOpcode() == BO_LAnd));
         } else {
-            if (const auto* unary = dyn_cast<UnaryOperator>(statement); unary && unary->getOpcode() == UO_AddrOf)
+            const auto* unary = dyn_cast<UnaryOperator>(statement);
+            const auto* compared = dyn_cast<BinaryOperator>(statement);
+            if ((unary && unary->getOpcode() == UO_LNot) || (compared && compared->isEqualityOp()))
+                note_tests(cast<Expr>(statement));
+            if (unary && unary->getOpcode() == UO_AddrOf)
                 if (const auto* root = root_of(unary->getSubExpr())) ++m_variables.leaked[root];
             if (const auto* declaration = dyn_cast<DeclStmt>(statement))
                 for (const auto* one : declaration->decls())

@@ -102,6 +102,9 @@ void release(device& on, queue& in, mapping& gone) {
 
 namespace {
 
+/// As OpenACC 3 has it: clauses take no action for a null pointer, whatever section of it they name.
+bool is_null(const causeway_acc_data& one) { return !one.base || (!one.host && one.bytes == 0); }
+
 /// Something is mapped there, however much.
 bool is_there(device& on, void* host) {
     return on.table().find_start(host) || on.table().find_base(host) || on.find_reserved(host) != on.reserved().end();
@@ -177,8 +180,7 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
         auto& one = data[each];
         if (one.parameter && (!one.host || is_there(on, one.host))) one.bytes = 0;
         one.mapped = nullptr;
-        if (one.kind == CAUSEWAY_ACC_DEVICEPTR || (!one.host && one.bytes == 0)) continue;
-        if (is_implicit(one)) continue;
+        if (one.kind == CAUSEWAY_ACC_DEVICEPTR || is_null(one) || is_implicit(one)) continue;
         if (one.kind == CAUSEWAY_ACC_FIRSTPRIVATE) {
             one.mapped = &map_first_private(on, in, one);
             continue;
@@ -188,8 +190,7 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
             if (one.kind == CAUSEWAY_ACC_NO_CREATE) continue;
             if (one.kind == CAUSEWAY_ACC_PRESENT) {
                 if (one.bytes == 0 && on.find_reserved(one.host) != on.reserved().end()) continue;
-                if (one.bytes == 0 || one.host)
-                    fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
+                fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()));
             }
             found = one.row_bytes > 0 ? &map_rows(on, in, one)
                                       : &map_one(on, in, one.host, one.base, one.bytes, one.kind);
@@ -285,13 +286,12 @@ void causeway_acc_enter_data(causeway_acc_clauses* clauses, causeway_acc_data* d
     if (target.is_host()) return;
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
-        if (one.parameter && (!one.host || is_there(target.device(), one.host))) one.bytes = 0;
+        if (is_null(one)) continue;
+        if (one.parameter && is_there(target.device(), one.host)) one.bytes = 0;
         auto* found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
                                     : target.device().table().find_start(one.host);
-        if (!found && one.bytes == 0) {
-            if (!one.host) continue;
+        if (!found && one.bytes == 0)
             fail_here(quoted(one.name) + " is a pointer without a section, and nothing is mapped there");
-        }
         if (found)
             check_rows(target.device(), *found, one);
         else if (one.row_bytes > 0)
@@ -310,6 +310,7 @@ void causeway_acc_exit_data(causeway_acc_clauses* clauses, causeway_acc_data* da
     target.come_last();
     for (int each = 0; each < count; ++each) {
         auto& one = data[each];
+        if (is_null(one)) continue;
         if (one.parameter) one.bytes = 0;
         auto* const found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
                                           : target.device().table().find_start(one.host);
@@ -338,7 +339,7 @@ void causeway_acc_update(causeway_acc_clauses* clauses, causeway_acc_data* data,
         auto& one = data[each];
         auto* const found = one.bytes > 0 ? target.device().table().find(one.host, one.bytes)
                                           : target.device().table().find_start(one.host);
-        if (!found && (clauses->if_present || !one.host)) continue;
+        if (!found && (clauses->if_present || is_null(one))) continue;
         if (!found)
             fail_here(quoted(one.name) + " is not present on device " + std::to_string(target.device().number()));
         if (found->symmetric) continue; // its only copy is the device's

@@ -373,6 +373,11 @@ cl_mem device::scratch(queue& of, std::size_t index, std::size_t bytes) {
     return buffer;
 }
 
+cl_mem device::placeholder() {
+    if (!m_placeholder) m_placeholder = allocate(1);
+    return m_placeholder;
+}
+
 void device::finish(queue& of, std::unique_lock<std::recursive_mutex>& held) {
     of.waited_for = false;
     const bool idle = of.idle && !of.shared;

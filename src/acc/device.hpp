@@ -197,6 +197,8 @@ class device {
     std::string plain_options() const;
     launch_site& site(const causeway_acc_kernel& of) { return m_sites[&of]; }
     cl_mem scratch(queue& of, std::size_t index, std::size_t bytes);
+    /// A buffer that no kernel accesses, for pointers that are not null.
+    cl_mem placeholder();
 
     /// Waits, with the lock released, until all of the queue's commands are over.
     void finish(queue& of, std::unique_lock<std::recursive_mutex>& held);
@@ -248,6 +250,7 @@ class device {
     std::unordered_map<const causeway_acc_kernel*, launch_site> m_sites;
     std::map<const causeway_acc_program*, cl_program> m_compiled; // functions of `routine`
     std::map<char*, reservation> m_reserved;
+    cl_mem m_placeholder = nullptr;
     std::vector<char*> m_staging_blocks; // free blocks of page-locked memory, mapped for good
 };
 

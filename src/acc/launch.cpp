@@ -126,7 +126,11 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
         return at(found->second.buffer, found->second.offset, found->first);
     if (of_section) return in(*of_section);
-    if (implicit && one.data->host) return made; // no iteration uses it
+    if (implicit && one.data->host) { // no iteration uses its elements, but one may ask whether it is null
+        made.location.buffer = on.placeholder();
+        made.end = 0;
+        return made;
+    }
     const std::string name = one.name;
     fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) +
               (points_to_rows ? ": a data clause must name its rows, as " + name + "[0:n][0:m]"

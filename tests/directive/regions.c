@@ -47,6 +47,46 @@ static void scalars(void) {
     expect(y == 5, "a global scalar is firstprivate");
 }
 
+/// Adds 1 to all elements that the mask does not take out, in several ways to ask for a mask.
+static int unmasked(int n, const int* mask, int* a) {
+    int count = 0;
+#pragma acc parallel loop reduction(+ : count)
+    for (int i = 0; i < n; i++)
+        if (!mask || mask[i]) {
+            a[i]++;
+            count++;
+        }
+#pragma acc parallel loop copyin(mask[0 : n])
+    for (int i = 0; i < n; i++)
+        if (mask == NULL || mask[i]) a[i]++;
+#pragma acc parallel loop
+    for (int i = 0; i < n; i++) a[i] += mask ? mask[i] : 1;
+#pragma acc parallel loop
+    for (int i = 0; i < n; i++)
+        if (0 != mask) a[i] += 100;
+#pragma acc parallel loop
+    for (int i = 0; i < n; i++)
+        if (mask && i < 0) a[i] += mask[i];
+    return count;
+}
+
+static void null_pointers(void) {
+    int a[8] = {0}, *none = NULL;
+    const int mask[8] = {1, 0, 1};
+    expect(unmasked(8, NULL, a) == 8 && a[0] == 3 && a[7] == 3, "a null pointer has no elements");
+    expect(unmasked(8, mask, a) == 2 && a[0] == 106 && a[1] == 103 && a[2] == 106, "and others are not null");
+#pragma acc data copy(none[2 : 8])
+    {
+#pragma acc parallel loop present(none[0 : 3])
+        for (int i = 0; i < 8; i++)
+            if (none) none[i] = a[i];
+    }
+#pragma acc enter data copyin(none[1 : 4])
+#pragma acc update device(none[1 : 4])
+#pragma acc update self(none[0 : 4])
+#pragma acc exit data copyout(none[1 : 4])
+}
+
 static void arrays(int n) {
     double vla[n][n + 1], sum = 0;
     for (int i = 0; i < n; i++)
@@ -500,6 +540,7 @@ int main(void) {
     small_pieces();
     many_sums(1000);
     scalars();
+    null_pointers();
     beginning(200);
     arrays(13);
     sections();
