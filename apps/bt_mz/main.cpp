@@ -30,23 +30,32 @@ namespace {
 
 using namespace bt_mz;
 
-constexpr const char*
-    usage = "usage: causeway run -n RANKS bt_mz [options]\n"
-            "  --class NAME        S (default), W, A, B, C or D\n"
-            "  --one-zone          BT itself, without zones and exchange\n"
-            "  --versions LIST     of host, staged, messages, one_sided, openshmem"
+constexpr const char* usage =
+    "usage: causeway run -n RANKS bt_mz [options]\n"
+    "  --class NAME        S (default), W, A, B, C or D\n"
+    "  --one-zone          BT itself: one zone, so one rank and no exchange; S, W, A, B or C\n"
+    "  --versions LIST     of host, staged, messages, one_sided, openshmem"
 #ifdef BT_MZ_DIRECTIVES
-            ", directives"
+    ", directives"
 #endif
-            "\n"
-            "                      (default: staged,messages,one_sided)\n"
-            "  --steps N           instead of the class's: nothing to verify then, but that versions agree\n"
-            "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
-            "  --deal-again N      deal the zones again by ranks' times, at most N times (default 0: by inner points)\n"
-            "  --kernels NAME      whole, split, coalesced, preloaded or fused (default)\n"
-            "  --move-fields       the fields go to the device and back for each kernel\n"
-            "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
-            "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
+    "\n"
+    "                      (default: staged,messages,one_sided)\n"
+    "  --steps N           (default: the class's, whose results are published; after other numbers of steps, each\n"
+    "                      version's result is compared with the first one's)\n"
+    "  --rounds N          timed runs of each version, taken in turn (default 1)\n"
+    "  --deal-again N      deal the zones again by ranks' times, at most N times (default 0: by inner points)\n"
+    "  --kernels NAME      whole, split, coalesced, preloaded or fused (default); not with host"
+#ifdef BT_MZ_DIRECTIVES
+    ", directives"
+#endif
+    "\n"
+    "  --move-fields       the fields go to the device and back for each kernel; not with host"
+#ifdef BT_MZ_DIRECTIVES
+    ", directives"
+#endif
+    "\n"
+    "  --platform NAME     part of the OpenCL platform's name (default: the first with a device)\n"
+    "  --device INDEX      device of the platform (default: rank modulo the number of devices)\n";
 
 struct options {
     char kind = 'S';
@@ -102,7 +111,7 @@ options parse(int argc, char** argv) {
     opterr = 0;
     for (int name; (name = getopt_long(argc, argv, "", names, nullptr)) != -1;) switch (name) {
         case 'c':
-            if (std::string_view(optarg).size() != 1) throw std::invalid_argument(std::string("no class ") + optarg);
+            if (std::string_view(optarg).size() != 1) refuse_class(optarg);
             parsed.kind = optarg[0];
             break;
         case '1': parsed.one_zone = true; break;
@@ -411,14 +420,15 @@ bool benchmark(const options& options) {
     const bool is_checked = steps == kind.steps || contenders.size() > 1 || options.rounds > 1;
     bool right = true;
     if (rank == 0)
-        std::printf("bt_mz: class %c, %d zone%s of %zu points, %d steps, %d rank%s, the largest load is %.3f of the "
+        std::printf("bt_mz: class %c, %d zone%s of %zu points, %d step%s, %d rank%s, the largest load is %.3f of the "
                     "mean (%s); %s\n"
                     "%-11s %10s %12s %10s %8s %13s %10s %8s %11s\n",
                     kind.name, kind.x_zones * kind.y_zones, kind.one_zone() ? "" : "s",
-                    std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps, ranks,
-                    ranks == 1 ? "" : "s", made.zones.imbalance(), zones_of_ranks(made.zones).c_str(),
-                    made.device ? apps::device_name(made.device).c_str() : "host", "version", "seconds", "ms a step",
-                    "exchange", "uneven", "processor ms", "without", "spread", "difference");
+                    std::size_t(kind.x_points) * std::size_t(kind.y_points) * std::size_t(kind.z_points), steps,
+                    steps == 1 ? "" : "s", ranks, ranks == 1 ? "" : "s", made.zones.imbalance(),
+                    zones_of_ranks(made.zones).c_str(), made.device ? apps::device_name(made.device).c_str() : "host",
+                    "version", "seconds", "ms a step", "exchange", "uneven", "processor ms", "without", "spread",
+                    "difference");
     for (const contender& each : contenders) {
         double far = 0; // of the worst round
         bool is_right = true;

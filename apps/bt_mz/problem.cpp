@@ -293,7 +293,11 @@ five blended(double x, double y, double z) {
 const problem_class& class_of(char name, bool one_zone) {
     for (const auto& each : classes)
         if (each.name == name && each.one_zone() == one_zone) return each;
-    throw std::invalid_argument(std::string("no class ") + name + ": S, W, A, B, C, and D of many zones");
+    refuse_class(std::string(1, name));
+}
+
+void refuse_class(const std::string& name) {
+    throw std::invalid_argument("no class \"" + name + "\": S, W, A, B, C, and D of many zones");
 }
 
 mesh::mesh(const problem_class& of, std::span<const double> speeds) : m_kind(&of), m_ranks(int(speeds.size())) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace bt_mz {
@@ -26,6 +27,8 @@ struct problem_class {
 
 /// A class of BT (`one_zone`) or of BT-MZ. Throws std::invalid_argument if there is none of that name.
 const problem_class& class_of(char name, bool one_zone);
+/// Throws what class_of() throws.
+[[noreturn]] void refuse_class(const std::string& name);
 
 enum side { west, east, south, north };
 inline constexpr int sides = 4;

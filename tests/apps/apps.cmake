@@ -53,7 +53,11 @@ causeway_test(bt_mz.one_zone LABEL example RUNTIME pocl
 function(bt_mz_refuses name text)
   causeway_test(bt_mz.${name} LABEL example RUNTIME pocl COMMAND ${says} 2 "bt_mz: ${text}" $<TARGET_FILE:bt_mz> ${ARGN})
 endfunction()
-bt_mz_refuses(no_class "no class SS" --class SS)
+bt_mz_refuses(no_class "no class \"SS\": S, W" --class SS)
+bt_mz_refuses(empty_class "no class \"\": S, W" --class=)
+bt_mz_refuses(no_class.one_zone "no class \"D\": S, W, A, B, C, and D of many zones" --class D --one-zone)
+causeway_test(bt_mz.one_step LABEL example RUNTIME pocl
+  COMMAND ${says} 0 "4 zones of 3456 points, 1 step, 1 rank, " $<TARGET_FILE:bt_mz> --class S --steps 1 --versions messages)
 # One rank says it.
 causeway_test(bt_mz.more_ranks_than_zones LABEL example RUNTIME none RANKS 5
   COMMAND ${says} 2 "^$|bt_mz: more ranks than zones: class S has 4" $<TARGET_FILE:bt_mz> --class S)
