@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Times and verifies the ways to solve BT-MZ, and says which share of the time the exchange took.
+#include "bt_mz/capacity.hpp"
 #include "bt_mz/device_heap.hpp"
 #include "bt_mz/version.hpp"
 #ifdef BT_MZ_DIRECTIVES
@@ -225,6 +226,7 @@ struct setting {
     mesh zones;
     int rank;
     cl_device_id device = nullptr;
+    std::size_t device_index = 0;
     std::unique_ptr<solver> on_device{};
     std::unique_ptr<device_heap> heap{};
     std::unique_ptr<inbox> for_commands{}, for_shmem{};
@@ -234,6 +236,7 @@ struct setting {
 apps::context choose_device(setting& made, const options& options, [[maybe_unused]] bool for_directives) {
     const auto devices = apps::devices_of(options.platform);
     const std::size_t index = options.device.value_or(std::size_t(made.rank) % devices.size());
+    made.device_index = index;
     const auto wanted = apps::device_of(options.platform, index);
 #ifdef BT_MZ_DIRECTIVES
     if (for_directives) {
@@ -254,20 +257,11 @@ apps::context choose_device(setting& made, const options& options, [[maybe_unuse
     return apps::create_context(wanted);
 }
 
-/// Throws std::runtime_error if the device has no doubles, or too little memory for the rank's fields.
-void check_device(cl_device_id device, std::size_t points, kernels code, bool with_directives) {
-    cl_device_fp_config doubles = 0;
-    cl_ulong has = 0;
-    apps::check(clGetDeviceInfo(device, CL_DEVICE_DOUBLE_FP_CONFIG, sizeof doubles, &doubles, nullptr),
-                "clGetDeviceInfo");
-    apps::check(clGetDeviceInfo(device, CL_DEVICE_GLOBAL_MEM_SIZE, sizeof has, &has, nullptr), "clGetDeviceInfo");
-    if (doubles == 0) throw std::runtime_error(apps::device_name(device) + " has no double precision");
-    const std::size_t needs = points * (solver::bytes_of_point(code) +
-                                        (with_directives ? solver::bytes_of_point(kernels::fused) : 0));
-    if (needs > has)
-        throw std::runtime_error("the fields of this rank take " + std::to_string((needs + (1 << 20) - 1) >> 20) +
-                                 " MiB, and " + apps::device_name(device) + " has " + std::to_string(has >> 20) +
-                                 " MiB");
+/// On the device of the solver and of the directives, if they run: these have fields and blocks of their own.
+memory_need need_of(std::size_t points, kernels code, bool with_directives) {
+    const kernels more = with_directives ? kernels::fused : kernels::none;
+    return {points * (solver::bytes_of_point(code) + solver::bytes_of_point(more)),
+            points * std::max(solver::largest_of_point(code), solver::largest_of_point(more))};
 }
 
 bool asked(const options& options, const char* version) { return std::ranges::count(options.versions, version) > 0; }
@@ -278,7 +272,8 @@ void make_solver(setting& made, const options& options, mesh zones) {
     auto context = choose_device(made, options, asked(options, "directives"));
     const bool only_directives = options.versions == std::vector<std::string>{"directives"} && options.deals == 0;
     const kernels code = only_directives ? kernels::none : options.code.value_or(kernels::fused);
-    check_device(made.device, made.zones.points_of(made.rank), code, asked(options, "directives"));
+    check_device(context.get(), made.device, made.device_index,
+                 need_of(made.zones.points_of(made.rank), code, asked(options, "directives")));
     made.on_device = std::make_unique<solver>(made.zones, made.rank, std::move(context), made.device, code,
                                               options.fields);
 }

@@ -96,6 +96,10 @@ std::size_t solver::bytes_of_point(bt_mz::kernels kernels) {
     return kernels == kernels::none ? 0 : fields * 5 * sizeof(double) + work_of_point(kernels);
 }
 
+std::size_t solver::largest_of_point(bt_mz::kernels kernels) {
+    return kernels == kernels::none ? 0 : std::max(5 * sizeof(double), work_of_point(kernels));
+}
+
 void solver::reset() {
     apps::check(clEnqueueWriteBuffer(queue(), field(), CL_TRUE, 0, m_initial.size() * sizeof(double), m_initial.data(),
                                      0, nullptr, nullptr),

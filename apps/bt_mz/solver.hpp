@@ -38,6 +38,8 @@ class solver {
 
     /// What its buffers take for each point.
     static std::size_t bytes_of_point(kernels kernels);
+    /// What its largest buffer takes for each point.
+    static std::size_t largest_of_point(kernels kernels);
 
     /// Initial values. Blocks.
     void reset();

@@ -123,6 +123,10 @@ if(NOT CAUSEWAY_SANITIZE)
     bt_mz_with(LOST_LAUNCH=100 wrong_field.${version} 1 "${version} .* WRONG.*VERIFICATION FAILED" --versions ${version})
   endforeach()
   bt_mz_with(DEVICE_BYTES=1048576 large_field 1 "rank 0: the fields of this rank take 2 MiB, and .* has 1 MiB" --versions messages)
+  # The largest buffer has the blocks. A device may give more than it says.
+  bt_mz_with("SAID_BUFFER_BYTES=4194304;BUFFER_BYTES=4194304" large_buffer 1
+    "rank 0: the largest buffer of this rank takes 7 MiB, and .* gives at most 4 MiB in one" --class W --versions messages)
+  bt_mz_with(SAID_BUFFER_BYTES=4194304 more_than_said 0 "bt_mz: class W" --class W --steps 1 --versions messages)
   bt_mz_with(DEVICE_WITHOUT_DOUBLES=1 no_doubles 1 "rank 0: .* has no double precision" --versions messages)
   bt_mz_with(FAILING_SHMEM=7 no_shmem 1 "rank 0: shmem_init_thread: code 7" --versions openshmem)
   # Class D's field alone takes 2.7 GB.

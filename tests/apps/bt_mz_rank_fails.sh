@@ -26,5 +26,8 @@ expect OCL_ICD_VENDORS=/nowhere/ "bt_mz: rank 1: no OpenCL device"
 for launches in 0 3 40; do
     expect "LD_PRELOAD=$library FAILING_LAUNCHES=$launches" "\(bt_mz: rank 1\|causeway\): .*clEnqueueNDRangeKernel.* code -5"
 done
+# The fields of each rank fit, those of both do not.
+expect "LD_PRELOAD=$library DEVICE_BYTES=1048576" \
+    "bt_mz: rank 1: the fields of the 2 ranks that share the device take 2 MiB, and .* has 1 MiB"
 # Behind the making of the heap, whose end waits for the other rank.
 [ "$version" != one_sided ] || expect "LD_PRELOAD=$library FAILING_QUEUES=1" "bt_mz: rank 1: clCreateCommandQueue: .* code -5"

@@ -2,7 +2,8 @@
 /* Preloaded before a program, it lets calls of OpenCL fail: launches after the first FAILING_LAUNCHES, writes to
  * buffers after the first FAILING_WRITES, all out-of-order queues if FAILING_QUEUES is set, the making of kernels named
  * FAILING_KERNEL, and the start of OpenSHMEM with the code FAILING_SHMEM. Launch LOST_LAUNCH does nothing. Devices have
- * DEVICE_BYTES of memory, and no doubles if DEVICE_WITHOUT_DOUBLES is set. */
+ * DEVICE_BYTES of memory, give buffers of BUFFER_BYTES, and say that they give only SAID_BUFFER_BYTES. They have no
+ * doubles if DEVICE_WITHOUT_DOUBLES is set. */
 #define _GNU_SOURCE
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
@@ -61,6 +62,17 @@ EXPORTED cl_kernel clCreateKernel(cl_program program, const char* name, cl_int* 
     return real(program, name, code);
 }
 
+EXPORTED cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, size_t size, void* host, cl_int* code) {
+    const char* const most = getenv("BUFFER_BYTES");
+    if (most != NULL && size > strtoull(most, NULL, 10)) {
+        if (code != NULL) *code = CL_INVALID_BUFFER_SIZE;
+        return NULL;
+    }
+    cl_mem (*real)(cl_context, cl_mem_flags, size_t, void*, cl_int*);
+    *(void**)&real = dlsym(RTLD_NEXT, "clCreateBuffer");
+    return real(context, flags, size, host, code);
+}
+
 EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t size, void* value, size_t* needed) {
     cl_int (*real)(cl_device_id, cl_device_info, size_t, void*, size_t*);
     *(void**)&real = dlsym(RTLD_NEXT, "clGetDeviceInfo");
@@ -68,6 +80,9 @@ EXPORTED cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, size_t
     const char* const bytes = getenv("DEVICE_BYTES");
     if (bytes != NULL && what == CL_DEVICE_GLOBAL_MEM_SIZE && value != NULL)
         *(cl_ulong*)value = strtoull(bytes, NULL, 10);
+    const char* const most = getenv("SAID_BUFFER_BYTES");
+    if (most != NULL && what == CL_DEVICE_MAX_MEM_ALLOC_SIZE && value != NULL)
+        *(cl_ulong*)value = strtoull(most, NULL, 10);
     if (getenv("DEVICE_WITHOUT_DOUBLES") != NULL && what == CL_DEVICE_DOUBLE_FP_CONFIG && value != NULL)
         *(cl_device_fp_config*)value = 0;
     return code;
