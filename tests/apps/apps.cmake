@@ -44,12 +44,14 @@ foreach(runtime ${runtimes})
 endforeach()
 foreach(kernels whole split coalesced preloaded)
   causeway_test(bt_mz.${kernels} LABEL example RUNTIME pocl RANKS 2
-    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,one_sided)
+    COMMAND $<TARGET_FILE:bt_mz> --class S --kernels ${kernels} --versions staged,messages,one_sided,openshmem)
 endforeach()
 causeway_test(bt_mz.moving_fields LABEL example RUNTIME pocl RANKS 2
-  COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions messages)
+  COMMAND $<TARGET_FILE:bt_mz> --class S --move-fields --versions staged,messages,one_sided,openshmem)
 causeway_test(bt_mz.one_zone LABEL example RUNTIME pocl
-  COMMAND $<TARGET_FILE:bt_mz> --class S --one-zone --versions host,messages${bt_mz_directives})
+  COMMAND $<TARGET_FILE:bt_mz> --class S --one-zone --versions ${bt_mz_versions})
+causeway_test(bt_mz.rounds LABEL example RUNTIME pocl RANKS 2
+  COMMAND $<TARGET_FILE:bt_mz> --class S --rounds 3 --versions ${bt_mz_versions})
 function(bt_mz_refuses name text)
   causeway_test(bt_mz.${name} LABEL example RUNTIME pocl COMMAND ${says} 2 "bt_mz: ${text}" $<TARGET_FILE:bt_mz> ${ARGN})
 endfunction()
