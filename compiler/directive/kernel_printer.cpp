@@ -139,7 +139,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
     // What parallelism a first writing found to need waits that threads cannot do is taken away in a second one.
     std::string body;
     for (int attempt = 0; attempt < 3; ++attempt) {
-        m_again = m_has_gang_loop = m_lanes_share = m_one_each = m_threads_branch = false;
+        m_again = m_has_gang_loop = m_lanes_share = m_one_each = m_threads_branch = m_one_works = false;
         m_split = nullptr;
         m_one.clear();
         body.clear();
@@ -178,6 +178,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
         made.inner_trips = m_inner_trips;
     }
     if (m_threads_meet && m_threads_branch) made.flags.push_back("WAITS_IN_BRANCHES");
+    if (m_one_works) made.flags.push_back("WAITS_FOR_ONE");
     if (m_one_each) made.flags.push_back("HAS_ONE_EACH");
     made.text = m_one_each ? std::move(text) : "#ifndef ACC_ONE_EACH\n" + text + "#endif\n";
     return made;

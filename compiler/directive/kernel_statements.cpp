@@ -201,6 +201,7 @@ void kernel_writer::may_be_passed(std::size_t begin) {
 
 void kernel_writer::for_one(const position& at, const std::function<void()>& print) {
     const auto who = first_thread(at);
+    m_one_works = true;
     // A thread needs no barrier between what it does alone and what it does alone next.
     if (m_out->size() == m_one_ends && who == m_one) {
         m_out->resize(m_one_closed);

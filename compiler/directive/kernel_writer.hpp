@@ -53,6 +53,7 @@ class kernel_writer {
     bool m_in_function = false;
     bool m_has_gang_loop = false, m_lanes_share = false;
     bool m_threads_meet = false; // the kernel has barriers
+    bool m_one_works = false; // between barriers one thread of several does what happens once
     bool m_threads_branch = false; // there are conditions on which they are passed by, or jumps
     std::size_t m_one_ends = 0, m_one_closed = 0; // in the text, behind the last for_one() and before its brace
     std::string m_one; // for which thread that was

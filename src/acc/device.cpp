@@ -114,7 +114,8 @@ device::device(int number, cl_platform_id platform, cl_device_id id)
     char name[256] = "";
     clGetPlatformInfo(platform, CL_PLATFORM_NAME, sizeof name - 1, name, nullptr);
     if (std::strstr(name, "Intel")) m_lanes_in_vectors = 16;
-    // PoCL 3.1 runs statements twice that stand in a branch, or behind it, if another one has barriers.
+    // PoCL 3.1 runs statements twice that stand in a branch, or behind it, if another one has barriers. It loses some
+    // writes of a thread that works alone between barriers in a loop.
     m_confuses_barriers = std::strstr(name, "Portable Computing Language") != nullptr;
     clGetDeviceInfo(id, CL_DEVICE_MAX_COMPUTE_UNITS, sizeof m_units, &m_units, nullptr);
     clGetDeviceInfo(id, CL_DEVICE_MAX_WORK_GROUP_SIZE, sizeof m_most_threads, &m_most_threads, nullptr);

@@ -163,7 +163,8 @@ class device {
     bool is_cpu() const { return m_cpu; }
     /// How many work-items the driver's compiler vectorises together where each has a loop of its own; 1 for none.
     std::size_t lanes_in_vectors() const { return m_lanes_in_vectors; }
-    /// True if the driver's compiler gives wrong results for barriers that stand in branches.
+    /// True if the driver's compiler gives wrong results for barriers that stand in branches, and for some between
+    /// which one thread works.
     bool confuses_barriers() const { return m_confuses_barriers; }
     cl_uint units() const { return m_units; }
     /// The largest number of threads in a group.

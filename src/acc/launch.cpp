@@ -206,7 +206,8 @@ const compiled_kernel& compiled(device& on, const causeway_acc_region& region, c
                                 launch_site& site, bool one_each) {
     auto& found = one_each ? site.one_each : site.loops;
     if (found.kernel) return found;
-    const bool alone = (kernel.flags & CAUSEWAY_ACC_WAITS_IN_BRANCHES) && on.confuses_barriers();
+    const int confusing = CAUSEWAY_ACC_WAITS_IN_BRANCHES | (on.is_cpu() ? CAUSEWAY_ACC_WAITS_FOR_ONE : 0);
+    const bool alone = (kernel.flags & confusing) && on.confuses_barriers();
     const program_form form{site.overlapping, one_each, alone};
     const auto most_of = [&](cl_kernel one) {
         std::size_t most = 1;

@@ -136,7 +136,8 @@ enum causeway_acc_kernel_flags {
     CAUSEWAY_ACC_HAS_ONE_EACH = 2048, /* has a form, compiled with ACC_ONE_EACH, for launches with a thread for each
                                        * iteration
                                        */
-    CAUSEWAY_ACC_WAITS_IN_BRANCHES = 4096 /* threads of a group wait for each other on conditions that hold for all */
+    CAUSEWAY_ACC_WAITS_IN_BRANCHES = 4096, /* threads of a group wait for each other on conditions that hold for all */
+    CAUSEWAY_ACC_WAITS_FOR_ONE = 8192 /* threads of a group wait for what one of them does alone */
 };
 
 struct causeway_acc_kernel {
