@@ -158,7 +158,7 @@ const VarDecl* member_pointer(const Expr* expression) {
     const auto* member = dyn_cast<MemberExpr>(expression->IgnoreParenCasts());
     if (!member || !member->getType()->isPointerType()) return nullptr;
     const auto pointee = member->getType()->getPointeeType();
-    if (pointee->isPointerType() || pointee->isArrayType() || pointee->isFunctionType()) return nullptr;
+    if ((pointee->isPointerType() && !has_rows(member->getType())) || pointee->isFunctionType()) return nullptr;
     const Expr* base = member;
     while (const auto* of = dyn_cast<MemberExpr>(base)) base = of->getBase()->IgnoreParenImpCasts();
     const auto* reference = dyn_cast<DeclRefExpr>(base);

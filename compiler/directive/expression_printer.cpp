@@ -331,9 +331,16 @@ bool expression_printer::is_row(const Expr* lvalue) const {
     return element && element->getType()->isPointerType() && rows_variable(element->getBase());
 }
 
+/// The variable that the expression is, or that stands for a pointer in a structure.
+static const VarDecl* variable_named(const Expr* expression) {
+    expression = expression->IgnoreParenImpCasts();
+    if (const auto* member = member_pointer(expression)) return member;
+    const auto* reference = dyn_cast<DeclRefExpr>(expression);
+    return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+}
+
 const VarDecl* expression_printer::rows_variable(const Expr* expression) const {
-    const auto* reference = dyn_cast<DeclRefExpr>(expression->IgnoreParenImpCasts());
-    const auto* variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+    const auto* variable = variable_named(expression);
     const auto found = variable ? named(variable) : m_names.end();
     return found != m_names.end() && found->second.rows ? variable : nullptr;
 }
@@ -360,17 +367,16 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
         base = each->getBase();
     }
     base = base->IgnoreParenImpCasts();
-    if (const auto* first = dyn_cast<UnaryOperator>(base);
-        first && first->getOpcode() == UO_Deref && first->getType()->isArrayType() &&
-        isa<DeclRefExpr>(first->getSubExpr()->IgnoreParenImpCasts())) { // (*p)[i] is p[0][i]
+    if (const auto* first = dyn_cast<UnaryOperator>(base); first && first->getOpcode() == UO_Deref &&
+                                                           first->getType()->isArrayType() &&
+                                                           variable_named(first->getSubExpr())) { // (*p)[i] is p[0][i]
         constexpr unsigned bits = 32;
         indices.insert(indices.begin(), IntegerLiteral::Create(m_unit.context, llvm::APInt(bits, 0),
                                                                m_unit.context.IntTy, first->getExprLoc()));
         base = first->getSubExpr()->IgnoreParenImpCasts();
     }
     if (base->getType()->isPointerType()) check_alignment(expression, expression->getType());
-    const auto* named = dyn_cast<DeclRefExpr>(base);
-    const auto* variable = named ? dyn_cast<VarDecl>(named->getDecl()) : nullptr;
+    const auto* variable = variable_named(base);
     const auto found = variable ? std::as_const(*this).named(variable) : m_names.cend();
     const bool row_pointer = variable && found == m_names.cend() && isa<ParmVarDecl>(variable) &&
                              !row_lengths(variable).empty();
@@ -391,7 +397,7 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
         offset = row == 0 ? type(offset) + " * " + lengths[row] : "(" + offset + ") * " + lengths[row];
         if (row + 1 < indices.size()) offset += " + " + operand(indices[row + 1]);
     }
-    const auto text = reference(named);
+    const auto text = print(base);
     if (indices.size() < lengths.size() + 1) return "(" + text + " + (" + offset + "))";
     return text + "[" + (lengths.empty() ? print(indices[0]) : offset) + "]";
 }

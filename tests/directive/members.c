@@ -82,6 +82,43 @@ static void through_pointers(struct mesh* m, int n) {
     wrong |= acc_is_present(m->b, sizeof(double));
 }
 
+struct grid {
+    int n;
+    float (*u)[8];
+    double** w;
+};
+
+/* Members that point to rows, as variables of their types do. */
+static void rows(struct grid* g, int n) {
+    float sum = 0;
+#pragma acc enter data copyin(g->w[0 : n][0 : 8])
+#pragma acc parallel loop collapse(2) copyout(g->u[0 : n])
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < 8; x++) g->u[y][x] = y * 8 + x;
+#pragma acc parallel loop
+    for (int y = 0; y < n; y++)
+        for (int x = 0; x < 8; x++) g->u[y][x] += 2;
+#pragma acc data copy(g->u[0 : n])
+    {
+#pragma acc kernels
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < 8; x++) g->u[y][x] *= 2, sum += g->u[y][x];
+#pragma acc update self(g->u[1 : 2])
+        wrong |= g->u[1][0] != 20 || g->u[0][0] != 2;
+#pragma acc parallel loop present(g->w)
+        for (int y = 0; y < n; y++)
+            for (int x = 0; x < 8; x++) g->w[y][x] += g->u[y][x];
+    }
+#pragma acc exit data copyout(g->w[0 : n][0 : 8])
+    float wanted = 0;
+    for (int i = 0; i < 8 * n; i++) {
+        wanted += 2 * i + 4;
+        wrong |= g->u[0][i] != 2 * i + 4 || g->w[i / 8][i % 8] != 3 * i + 4;
+    }
+    wrong |= sum != wanted;
+    if (wrong) puts("members that point to rows are wrong");
+}
+
 /* The pointers may be others at each launch. */
 static void exchanged(int n) {
 #pragma acc data copyin(everywhere.a[0 : n]) copyout(everywhere.b[0 : n])
@@ -116,6 +153,11 @@ static void attached(struct mesh* m, int n) {
 int main(void) {
     struct inner far;
     struct mesh m = made(&far);
+    float u[5][8];
+    double w[5][8], *of_w[5];
+    struct grid g = {5, u, of_w};
+    for (int i = 0; i < 40; i++) u[i / 8][i % 8] = 0, w[i / 8][i % 8] = i, of_w[i / 8] = w[i / 8];
+    rows(&g, 5);
     in_clauses(N);
     through_pointers(&m, N);
     attached(&m, N);
