@@ -449,7 +449,8 @@ class analyser {
                     m_written.merge(pointees.reached(each.root));
                 else if (!each.root->getType()->isPointerType()) // of a pointer, what it points to is asked for
                     m_written.insert(each.root);
-                if (!each.memory) m_assigned.insert(each.root);
+                // A function that gets a scalar's address sets the scalar.
+                if (!each.memory || is_scalar(each.root->getType())) m_assigned.insert(each.root);
             }
         for (auto& each : m_region.captures) {
             each.written = m_written.contains(each.variable);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What C evaluates once, or not at all: each function is one rule, and says if it is broken. */
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -41,6 +42,27 @@ static void atomic_values(void) {
     for (int g = 0; g < gangs; g++) wrong += counts[g] != 4 * rounds || !seen[g];
     expect(!wrong && product == gangs * rounds, "the value of an atomic update is computed once");
     expect(sum == 2 * gangs * rounds && other == gangs * rounds, "also its parts on both sides of the variable");
+}
+
+static double smoothed(double* state, double value) { return *state = 0.5 * *state + value; }
+static void add_to(int* sum, int value) { *sum += value; }
+
+/* Functions that set scalars of `kernels`, to which they get the addresses. */
+static void scalars_by_address(int n) {
+    double state = 1, wanted = 1, whole = 0;
+    int sum = 5, total = 5, found[16], wrong = 0;
+#pragma acc kernels copyout(found)
+    for (int i = 0; i < n; i++) found[i] = (int)smoothed(&state, i);
+    for (int i = 0; i < n; i++) wrong += found[i] != (int)smoothed(&wanted, i);
+    expect(!wrong && state == wanted, "kernels share a scalar with a function that gets its address");
+#pragma acc kernels
+    for (int i = 0; i < n; i++) add_to(&sum, i);
+    for (int i = 0; i < n; i++) add_to(&total, i);
+    expect(sum == total, "also if nothing else uses it");
+#pragma acc kernels copyout(found)
+    for (int i = 0; i < n; i++) found[i] = (int)(4 * modf(i * 1.25, &whole));
+    for (int i = 0; i < n; i++) wrong += found[i] != i % 4;
+    expect(!wrong && whole == (int)((n - 1) * 1.25), "and with a function of math.h");
 }
 
 static int in_table(const int* table, int at) { return table[at] > 0; }
@@ -227,6 +249,7 @@ static void ends_that_move(void) {
 int main(void) {
     int x[8];
     null_structures(NULL, x, 8);
+    scalars_by_address(16);
     once_in_a_gang();
     ends_that_move();
     ends_of_loops_in_order();
