@@ -219,13 +219,14 @@ void host_rewriter::compute(const found_directive& of) {
     report_loops(of, tree, region);
     std::string code = "{\n" + clauses(of), host;
     for (const auto& each : region.captures)
-        if (const auto* structure = structure_of(each.variable)) {
+        if (structure_of(each.variable)) {
             // The region may leave alone what a null pointer does not have.
-            const auto member = structure->getType()->isPointerType()
-                                    ? "(" + structure->getNameAsString() + " ? " + written_name(each.variable) + " : 0)"
-                                    : written_name(each.variable);
-            code += "__typeof__(" + written_name(each.variable) + ") " + each.variable->getNameAsString() + " = " +
-                    guarded(id, member) + ";\n";
+            const auto written = written_name(each.variable);
+            std::string pointers;
+            for (auto at = written.find("->"); at != std::string::npos; at = written.find("->", at + 1))
+                pointers += (pointers.empty() ? "" : " && ") + written.substr(0, at);
+            code += "__typeof__(" + written + ") " + each.variable->getNameAsString() + " = " +
+                    guarded(id, pointers.empty() ? written : "(" + pointers + " ? " + written + " : 0)") + ";\n";
         }
     code += region.definitions() + data_array(id, region.data);
     // A variable that the region sets first may have no value yet.

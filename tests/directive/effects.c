@@ -135,6 +135,22 @@ static void null_structures(struct holder* none, int* x, int n) {
     expect(!wrong, "members of a null pointer are not read where C would not");
 }
 
+struct owner {
+    struct holder* of;
+};
+
+static void null_structures_inside(const struct owner* empty, const struct owner* none, int* x, int n) {
+    for (int i = 0; i < n; i++) x[i] = i;
+#pragma acc parallel loop copy(x[0 : n])
+    for (int i = 0; i < n; i++) {
+        x[i] += 1;
+        if (n < 0) x[i] += empty->of->values[i] + none->of->values[i];
+    }
+    int wrong = 0;
+    for (int i = 0; i < n; i++) wrong += x[i] != i + 1;
+    expect(!wrong, "nor members behind several pointers, of which one is null");
+}
+
 static int bumped(int* at) { return ++*at; }
 
 /* At gang level, whatever loops over workers and lanes stand beside it. */
@@ -248,7 +264,9 @@ static void ends_that_move(void) {
 
 int main(void) {
     int x[8];
+    struct owner none = {NULL};
     null_structures(NULL, x, 8);
+    null_structures_inside(&none, NULL, x, 8);
     scalars_by_address(16);
     once_in_a_gang();
     ends_that_move();
