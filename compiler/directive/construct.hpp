@@ -25,8 +25,8 @@ struct unit {
     /// Variables at file scope that a `declare` directive names, each with the name of its clause.
     std::map<const clang::VarDecl*, std::string> declared{};
 
-    /// Functions that a `routine` directive names or precedes.
-    std::set<const clang::FunctionDecl*> routines{};
+    /// Functions that a `routine` directive names or precedes, each with its level: gang, worker, vector or seq.
+    std::map<const clang::FunctionDecl*, std::string> routines{};
 
     bool is_declared(const clang::VarDecl* variable) const { return declared.contains(variable->getCanonicalDecl()); }
     bool is_routine(const clang::FunctionDecl* function) const {

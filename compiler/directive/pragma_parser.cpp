@@ -21,9 +21,9 @@ const words stand_alone = {"enter data", "exit data", "update", "update peer", "
                            "init",       "shutdown",  "set",    "cache"};
 const words declarative = {"routine", "declare"};
 const words data_clauses = {"copy", "copyin", "copyout", "create", "present", "no_create", "deviceptr", "attach"};
-const words compute_clauses = {"private",       "firstprivate", "reduction",   "num_gangs", "num_workers",
-                               "vector_length", "async",        "wait",        "if",        "self",
-                               "default",       "deviceid",     "device_type", "dtype"};
+const words compute_clauses = {"private", "firstprivate", "reduction", "async",       "wait", "if",
+                               "self",    "default",      "deviceid",  "device_type", "dtype"};
+const words parallel_clauses = {"num_gangs", "num_workers", "vector_length"};
 const words loop_clauses = {"private",     "reduction", "gang",     "worker", "vector",      "seq",
                             "independent", "auto",      "collapse", "tile",   "device_type", "dtype"};
 
@@ -35,12 +35,12 @@ words joined(std::initializer_list<words> sets) {
 
 /// The clauses of each directive.
 const std::map<std::string, words> clauses_of = {
-    {"parallel", joined({data_clauses, compute_clauses})},
+    {"parallel", joined({data_clauses, compute_clauses, parallel_clauses})},
     {"serial", joined({data_clauses, compute_clauses})},
-    {"kernels", joined({data_clauses, compute_clauses})},
-    {"parallel loop", joined({data_clauses, compute_clauses, loop_clauses})},
+    {"kernels", joined({data_clauses, compute_clauses, parallel_clauses})},
+    {"parallel loop", joined({data_clauses, compute_clauses, parallel_clauses, loop_clauses})},
     {"serial loop", joined({data_clauses, compute_clauses, loop_clauses})},
-    {"kernels loop", joined({data_clauses, compute_clauses, loop_clauses})},
+    {"kernels loop", joined({data_clauses, compute_clauses, parallel_clauses, loop_clauses})},
     {"loop", loop_clauses},
     {"data", joined({data_clauses, {"if", "async", "wait", "default", "deviceid", "device_type"}})},
     {"host_data", {"use_device", "if", "if_present", "deviceid"}},
@@ -105,7 +105,10 @@ class reader final : public clang::PragmaHandler {
         read.location = m_line;
         read.id = static_cast<int>(m_pragmas.size());
         read.name = directive_name();
-        read.in_function = read.name == "declare" && is_in_braces(m_line);
+        const bool in_braces = declarative.contains(read.name) && is_in_braces(m_line);
+        if (read.name == "routine" && in_braces)
+            return error(m_line, "'routine' stands outside of functions, before a function or with its name");
+        read.in_function = read.name == "declare" && in_braces;
         const auto known = clauses_of.find(read.name);
         if (known == clauses_of.end()) {
             error(m_tokens.empty() ? m_line : m_tokens.front().getLocation(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "translation.hpp"
 
+#include "checks.hpp"
 #include "host_rewriter.hpp"
 #include "pragma_parser.hpp"
 
@@ -40,8 +41,10 @@ class consumer final : public ASTConsumer {
         host_rewriter rewriter(unit, m_text, &m_into.report);
         for (const auto* each : context.getTranslationUnitDecl()->decls())
             if (const auto* function = dyn_cast<FunctionDecl>(each);
-                function && function->doesThisDeclarationHaveABody())
+                function && function->doesThisDeclarationHaveABody()) {
+                check_directives(unit, function);
                 rewriter.function(function);
+            }
         if (context.getDiagnostics().hasErrorOccurred()) return;
         m_into.host = rewriter.finish();
         m_into.succeeded = true;
@@ -62,14 +65,17 @@ class consumer final : public ASTConsumer {
     static void routine(unit& unit, const pragma& directive) {
         const auto& sources = unit.context.getSourceManager();
         const auto* const named = directive.find("routine");
+        std::string level = "seq";
+        for (const char* each : {"gang", "worker", "vector"})
+            if (directive.find(each)) level = each;
         for (const auto* each : unit.context.getTranslationUnitDecl()->decls()) {
             const auto* function = dyn_cast<FunctionDecl>(each);
             if (!function) continue;
             if (named && std::any_of(named->items.begin(), named->items.end(),
                                      [&](const item& entry) { return entry.word == function->getNameAsString(); })) {
-                unit.routines.insert(function->getCanonicalDecl());
+                unit.routines.emplace(function->getCanonicalDecl(), level);
             } else if (!named && sources.isBeforeInTranslationUnit(directive.location, function->getBeginLoc())) {
-                unit.routines.insert(function->getCanonicalDecl());
+                unit.routines.emplace(function->getCanonicalDecl(), level);
                 return;
             }
         }

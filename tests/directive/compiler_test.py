@@ -14,6 +14,10 @@ COMPILER = sys.argv.pop(1)
 
 WRONG_HEAD = """int rand(void); static int hidden, kept;
 #pragma acc declare create(kept)
+#pragma acc routine gang
+static void by_gangs(int *a) { a[0] = 1; }
+#pragma acc routine worker
+static void by_workers(int *a) { a[0] = 1; }
 static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 static int even(int n); static int odd(int n) { return n && even(n - 1); } static int even(int n) { return !n || odd(n - 1); }
 static int calls(int n) { return n > 3 && odd(n); }
@@ -183,6 +187,42 @@ REFUSED = [
     ("#pragma acc parallel\n{\n#pragma acc update self(a[0:n])\n}", 3, "'update' inside a compute region"),
 ]
 
+# What OpenACC forbids, though each line by itself would do.
+FORBIDDEN = [
+    ("while (n) {\n#pragma acc parallel\n{ if (a[0]) break; }\n}", 3, "'break' leaves the construct 'parallel', which has to run to its end"),
+    ("for (;;) {\n#pragma acc kernels\n{ if (a[0]) continue; a[0] = 1; }\n}", 3, "'continue' leaves the construct 'kernels'"),
+    ("switch (n) { case 1:;\n#pragma acc serial\n{ break; }\n}", 3, "'break' leaves the construct 'serial'"),
+    ("#pragma acc data copy(a[0:n])\n{ if (n) return; }", 2, "'return' leaves the construct 'data'"),
+    ("while (n) {\n#pragma acc data copy(a[0:n])\n{ if (n) break; }\n}", 3, "'break' leaves the construct 'data'"),
+    ("#pragma acc host_data use_device(a)\n{ goto out; }\nout:;", 2, "'goto' leaves the construct 'host_data'"),
+    ("goto in;\n#pragma acc data copy(a[0:n])\n{ in:; }", 1, "'goto' enters the construct 'data'"),
+    ("#pragma acc parallel\n{\n#pragma acc atomic\na[0] = a[1] + 3;\n}", 4, "an update by 'atomic' has what it changes on its right side, too"),
+    ("#pragma acc parallel loop vector\nfor (int i = 0; i < 4; i++) by_gangs(a);", 2, "'by_gangs' is a routine for 'gang', and this loop is spread over 'vector' already"),
+    ("#pragma acc parallel loop gang\nfor (int i = 0; i < 4; i++) by_gangs(a);", 2, "'by_gangs' is a routine for 'gang', and this loop is spread over 'gang' already"),
+    ("#pragma acc parallel loop gang worker\nfor (int i = 0; i < 4; i++) { a[i] = 0; by_workers(a); }", 2, "'by_workers' is a routine for 'worker'"),
+    ("#pragma acc parallel loop reduction(&:x)\nfor (int i = 0; i < 4; i++) x += 1;", 1, "'&' reduces integers, and 'x' is of type 'double'"),
+    ("float y[2] = {0};\n#pragma acc parallel\n{\n#pragma acc loop reduction(^:y)\nfor (int i = 0; i < 4; i++) y[0] += 1;\n}", 4, "'^' reduces integers, and 'y' is of type 'float'"),
+    ("#pragma acc enter data copyin(a[0:-3])", 1, "a section of 'a' has a length below 0"),
+    ("int b[10];\n#pragma acc enter data copyin(b[5:10])", 2, "a section of 'b' ends at 15, and there are 10 elements"),
+    ("int b[10];\n#pragma acc update self(b[-1:2])", 2, "a section begins before 'b'"),
+    ("int b[3][4];\n#pragma acc parallel copy(b[0:3][2:3])\n{ b[0][2] = 1; }", 2, "a section of 'b' ends at 5, and there are 4 elements"),
+    ("#pragma acc enter data async(1)", 1, "'enter data' needs one of the clauses 'copyin', 'create', 'attach'"),
+    ("#pragma acc exit data finalize", 1, "'exit data' needs one of the clauses 'copyout', 'delete', 'detach'"),
+    ("#pragma acc host_data\n{}", 1, "'host_data' needs the clause 'use_device'"),
+    ("#pragma acc serial num_gangs(3)\n{}", 1, "'num_gangs' is no clause of 'serial'"),
+    ("#pragma acc parallel async(2.5)\n{}", 1, "'async' takes an integer, and this is of type 'double'"),
+    ("#pragma acc parallel num_gangs(x)\n{}", 1, "'num_gangs' takes an integer"),
+    ("#pragma acc parallel vector_length(0)\n{}", 1, "'vector_length' takes a number above 0"),
+    ("#pragma acc parallel loop tile(0)\nfor (int i = 0; i < 4; i++) a[i] = 0;", 1, "'tile' takes a number above 0"),
+    ("#pragma acc parallel deviceid(-1)\n{}", 1, "devices count from 0"),
+    ("#pragma acc wait(devnum:-2:1)", 1, "devices count from 0"),
+    ("#pragma acc update self(a[0:n]) deviceid(1.0)", 1, "'deviceid' takes an integer"),
+    ("int b[4];\n#pragma acc parallel deviceptr(b)\n{ b[0] = 1; }", 2, "'b' in 'deviceptr' is no pointer"),
+    ("if (n)\n#pragma acc update self(a[0:n])", 2, "'update' cannot be the only statement here; put it into braces"),
+    ("for (; n; n--)\n#pragma acc wait", 2, "'wait' cannot be the only statement here"),
+    ("#pragma acc routine(rand) seq", 1, "'routine' stands outside of functions"),
+]
+
 # The same at file scope, behind `int g, h[4], *p; extern int e[];`.
 REFUSED_OUTSIDE = [
     ("#pragma acc declare copy(g)", "'copy' of 'declare' belongs into a function"),
@@ -345,7 +385,7 @@ class compiler(unittest.TestCase):
         return done.stdout + done.stderr
 
     def test_refuses_wrong_programs_and_says_where(self):
-        for body, line, sentence in REFUSED:
+        for body, line, sentence in REFUSED + FORBIDDEN:
             with self.subTest(body):
                 self.write("wrong.c", WRONG_HEAD + body + "\n}\n")
                 said = self.run_program(COMPILER, "-c", "wrong.c", fails=True)
