@@ -15,7 +15,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
 #include <string>
+#include <utility>
 
 namespace causeway::comm {
 
@@ -38,6 +40,28 @@ sockaddr_in internet(std::uint32_t address, std::uint16_t port) {
 }
 
 bool would_block() { return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR; }
+
+/// Connections by which others watch this process, of watches that are no more. Only the end of the process closes one
+/// before its other side has.
+class kept_connections {
+  public:
+    static kept_connections& of_process() {
+        static auto& one = *new kept_connections; // as long as the process
+        return one;
+    }
+    void add(std::vector<descriptor> more) {
+        const std::lock_guard lock(m_mutex);
+        std::erase_if(m_all, [](const descriptor& each) {
+            pollfd closed{each.get(), POLLIN, 0}; // nobody says anything
+            return ::poll(&closed, 1, 0) > 0;
+        });
+        std::move(more.begin(), more.end(), std::back_inserter(m_all));
+    }
+
+  private:
+    std::mutex m_mutex; // guards m_all
+    std::vector<descriptor> m_all;
+};
 
 /// A minute of silence in all.
 void ask_for_signs_of_life(const descriptor& socket) {
@@ -84,11 +108,12 @@ distant_watch::distant_watch() {
     m_listener = std::move(listener);
 }
 
+distant_watch::~distant_watch() { kept_connections::of_process().add(std::move(m_watched_by)); }
+
 void distant_watch::connect(const std::vector<network_address>& all, int own, const std::vector<bool>& far,
                             std::chrono::milliseconds limit) {
     m_watching.resize(all.size());
-    m_ended.assign(all.size(), false);
-    m_left.assign(all.size(), false);
+    m_known.assign(all.size(), {});
     std::vector<attempt> attempts;
     std::vector<bool> has_come(all.size());
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
@@ -170,33 +195,43 @@ void distant_watch::greet(std::vector<descriptor>& strangers, std::vector<bool>&
     });
 }
 
-bool distant_watch::has_ended(int rank) {
-    const auto which = static_cast<std::size_t>(rank);
-    if (which >= m_watching.size()) return false;
-    auto& socket = m_watching[which];
+void distant_watch::hear(std::size_t rank) {
+    auto& socket = m_watching[rank];
+    auto& about = m_known[rank];
     while (socket.get() >= 0) {
-        std::uint8_t farewell = 0;
-        const auto got = ::recv(socket.get(), &farewell, sizeof farewell, 0);
-        if (got < 0 && would_block()) return false;
+        word heard{};
+        const auto got = ::recv(socket.get(), &heard, sizeof heard, 0);
+        if (got < 0 && would_block()) return;
         if (got > 0) {
-            m_left[which] = true;
+            about.has_left = true;
+            about.has_given_up |= heard == word::gives_up;
         } else {
-            m_ended[which] = true;
+            (got == 0 ? about.has_ended : about.is_out_of_reach) = true;
             (void)socket.close();
         }
     }
-    return m_ended[which];
 }
 
-bool distant_watch::is_gone(int rank) { return has_ended(rank) && !m_left[static_cast<std::size_t>(rank)]; }
-
-void distant_watch::leave() {
-    const std::uint8_t farewell = 1;
-    for (const auto& each : m_watched_by) (void)::send(each.get(), &farewell, sizeof farewell, MSG_NOSIGNAL);
+distant_watch::known distant_watch::known_of(int rank) {
+    const auto which = static_cast<std::size_t>(rank);
+    if (which >= m_watching.size()) return {};
+    hear(which);
+    return m_known[which];
 }
 
-void distant_watch::sever() {
-    for (const auto& each : m_watched_by) (void)::shutdown(each.get(), SHUT_RDWR);
+bool distant_watch::has_ended(int rank) { return known_of(rank).has_ended; }
+
+bool distant_watch::is_out_of_reach(int rank) { return known_of(rank).is_out_of_reach; }
+
+bool distant_watch::has_given_up(int rank) { return known_of(rank).has_given_up; }
+
+bool distant_watch::is_gone(int rank) {
+    const auto about = known_of(rank);
+    return (about.has_ended || about.is_out_of_reach) && !about.has_left;
+}
+
+void distant_watch::say(word what) {
+    for (const auto& each : m_watched_by) (void)::send(each.get(), &what, sizeof what, MSG_NOSIGNAL);
 }
 
 } // namespace causeway::comm

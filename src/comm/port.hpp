@@ -14,6 +14,9 @@ namespace causeway::comm {
 inline constexpr int any_source = -1;
 inline constexpr int no_rank = -1;
 
+/// How the other end of messages was lost. What is out of reach may live, and bytes that it has sent may still come.
+enum class loss { process_ended, out_of_reach };
+
 /// The result of a message operation.
 struct arrival {
     int source = no_rank;

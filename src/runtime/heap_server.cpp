@@ -101,8 +101,8 @@ void heap_server::start() {
         send(pe, told);
     });
     // Messages with the bytes of puts and gets end with their PE, too.
-    m_heap->tell_ends_by([&by = m_process.engine(), space = m_space](int pe, const failure& why) {
-        by.call([=] { mpi_runtime::instance().ranks().messages.peer_ended(space, pe, why); });
+    m_heap->tell_losses_by([&by = m_process.engine(), space = m_space](int pe, const failure& why, comm::loss how) {
+        by.call([=] { mpi_runtime::instance().ranks().messages.peer_lost(space, pe, why, how); });
     });
     listen();
     if (!m_is_deaf) return;

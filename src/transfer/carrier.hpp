@@ -54,6 +54,8 @@ class carrier {
     virtual void write(std::size_t offset, block_reference block, step& done) { m_target.write(offset, block, done); }
     /// Takes a block's memory back: its bytes have arrived, or the block has failed.
     virtual void release(block_memory memory) { (void)memory; }
+    /// Instead of release(): others may use the memory for ever.
+    virtual void lose(block_memory memory) { (void)memory; }
 
   protected:
     [[nodiscard]] endpoint& source() { return m_source; }

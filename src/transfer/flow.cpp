@@ -422,6 +422,7 @@ void flow::advance_running() {
 
 void flow::take_block(block& done) {
     auto result = done.work.take();
+    done.keeps_memory |= result.keeps_memory;
     const auto where = done.state == block_state::reading ? side::source : side::target;
     m_timer.end(where, done.timed, result.error ? 0 : done.bytes);
     m_trace.block_over(where, done.begun, done.offset, done.bytes, static_cast<bool>(result.error));
@@ -459,7 +460,13 @@ void flow::written(std::size_t offset, std::size_t bytes) {
 
 flow::blocks::iterator flow::drop(blocks::iterator which) {
     const auto next = m_blocks.put_away(which);
-    if (which->memory) which->carried_by->release(which->memory);
+    // Of a transfer that never started nobody has taken the outcome.
+    if (which->work.finished()) which->keeps_memory |= which->work.take().keeps_memory;
+    if (which->memory && which->keeps_memory) {
+        which->carried_by->lose(which->memory);
+    } else if (which->memory) {
+        which->carried_by->release(which->memory);
+    }
     return next;
 }
 
@@ -500,6 +507,7 @@ void flow::begin_read(carrier& by, block_memory memory, bool ahead) {
     if (m_next_offset == 0 && most < m_block_bytes) memory.first += m_block_bytes - most;
     next.first = memory;
     next.ahead = ahead;
+    next.keeps_memory = false;
     m_next_offset += next.bytes;
     if (!by.traits().reads) {
         next.state = block_state::ready;

@@ -92,6 +92,7 @@ class flow final : private step_owner {
         block_memory memory; // of the carrier
         block_memory first; // where its bytes begin
         bool ahead = false; // begun before the gates were open
+        bool keeps_memory = false; // see outcome
         [[nodiscard]] block_reference contents() const { return {first, bytes}; }
         flow_timer::mark timed;
         time_point begun; // if it is recorded

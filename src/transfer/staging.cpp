@@ -164,11 +164,18 @@ void staging_share::release(std::byte* block) {
     }
 }
 
+void staging_share::lose(std::byte* block) {
+    m_pool.uncount(*this);
+    m_pool.m_lost.push_back({m_allocator, block, m_block_bytes, {}});
+    m_pool.wake();
+}
+
 staging_pool::staging_pool(const options& settings, const monotonic_clock& clock, std::size_t cap)
     : m_options(settings), m_clock(clock), m_cap(cap), m_host(std::make_shared<host_allocator>()) {}
 
 staging_pool::~staging_pool() {
-    for (auto& block : m_cache) block.allocator->release(block.memory, block.bytes);
+    for (auto* const list : {&m_cache, &m_lost})
+        for (auto& block : *list) block.allocator->release(block.memory, block.bytes);
 }
 
 std::size_t staging_pool::largest_block() const {
@@ -240,10 +247,14 @@ std::byte* staging_pool::take_first(staging_share& share) {
     return block;
 }
 
-void staging_pool::give(staging_share& share, std::byte* block) {
+void staging_pool::uncount(staging_share& share) {
     m_held -= share.m_block_bytes;
     held(share.m_counted_as) -= share.m_block_bytes;
     --share.m_held;
+}
+
+void staging_pool::give(staging_share& share, std::byte* block) {
+    uncount(share);
     if (!share.m_allocator->reusable(block)) {
         share.m_allocator->release(block, share.m_block_bytes);
         return;

@@ -96,6 +96,8 @@ class staging_share {
     void started();
     /// Gives a block back: to whoever waits for it by the rules above, else for reuse by this share.
     void release(std::byte* block);
+    /// Gives up a block that others may use for ever: it stays allocated, and counts no more.
+    void lose(std::byte* block);
     /// Gives a block back for reuse by this share only.
     void keep(std::byte* block) { m_idle.push_back(block); }
     [[nodiscard]] std::size_t block_bytes() const { return m_block_bytes; }
@@ -170,6 +172,8 @@ class staging_pool {
     [[nodiscard]] std::vector<cached_block>::reverse_iterator find_cached(const staging_share& share);
     [[nodiscard]] std::byte* take(staging_share& share);
     void give(staging_share& share, std::byte* block);
+    /// `share` holds one block less.
+    void uncount(staging_share& share);
     /// The first block of `share`, which leaves the line.
     [[nodiscard]] std::byte* take_first(staging_share& share);
     [[nodiscard]] std::size_t& held(staging_share::quota as) { return m_held_as[static_cast<std::size_t>(as)]; }
@@ -188,6 +192,7 @@ class staging_pool {
     std::size_t m_held_as[staging_share::quotas] = {};
     std::size_t m_cached = 0;
     std::vector<cached_block> m_cache;
+    std::vector<cached_block> m_lost; // see staging_share::lose()
     std::deque<staging_share*> m_line[3]; // shares without a block, by kind
     std::deque<staging_share*> m_early_line;
     std::size_t m_early = 0; // shares that hold a block got with early::in_turn

@@ -13,6 +13,7 @@ namespace causeway::transfer {
 struct outcome {
     std::size_t bytes = 0;
     failure error;
+    bool keeps_memory = false; ///< others may use the block's memory for ever: it must never be used again
 };
 
 /// Begins steps, and is told on the engine's thread when one of them has finished.

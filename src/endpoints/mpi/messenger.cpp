@@ -63,7 +63,7 @@ struct messenger::space_state {
     bool closed = false;
     failure listening_failure; // why the listeners have ended
     std::map<int, failure> not_listening; // others whose listeners have ended
-    std::set<int> gone; // of these, whose processes have ended
+    std::set<int> gone; // of these, that are lost
     [[nodiscard]] bool listening() const { return !closed && !listening_failure; }
 };
 
@@ -516,7 +516,7 @@ bool messenger::poll(time_point now) {
     }
     repeat(now);
     check_peers(now);
-    if (!m_ending.empty()) end_exchanges_with_ended(now);
+    if (!m_ending.empty()) end_exchanges_with_lost(now);
     return progress;
 }
 
@@ -535,26 +535,27 @@ void messenger::check_peers(time_point now) {
     }
 }
 
-template <class Which> void messenger::end_all_with(Which is_gone, const failure& lost,
+template <class Which> void messenger::end_all_with(Which is_gone, comm::loss how, const failure& lost,
                                                     const std::function<failure(int)>& why) {
     std::erase_if(m_withdrawn, [&](const auto& each) { return is_gone(each.second.space, each.second.rank); });
     lose([&](const control_send& each) { return is_gone(each.space, each.rank); }, lost);
     // An exchange that ends may end others.
     const auto all = m_exchanges;
     for (const auto& [number, known] : all)
-        if (is_gone(known.space, known.peer) && m_exchanges.contains(number)) known.which->peer_gone(why(known.peer));
+        if (is_gone(known.space, known.peer) && m_exchanges.contains(number))
+            known.which->peer_gone(why(known.peer), how);
 }
 
 void messenger::rank_gone(int job_rank) {
     m_devices.forget(job_rank);
     const auto text = " (rank " + std::to_string(job_rank) + " of the job) is gone";
     end_all_with(
-        [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; },
+        [&](int space, int rank) { return m_port.job_rank(space, rank) == job_rank; }, comm::loss::process_ended,
         {status::peer_failed, 0, 0, "the rank that a message was for" + text},
         [&](int rank) -> failure { return {status::peer_failed, 0, 0, "rank " + std::to_string(rank) + text}; });
 }
 
-void messenger::peer_ended(int space, int rank, const failure& why) {
+void messenger::peer_lost(int space, int rank, const failure& why, comm::loss how) {
     auto& where = at(space);
     if (m_ended || where.closed || !where.gone.insert(rank).second) return;
     where.not_listening.insert_or_assign(rank, why);
@@ -568,10 +569,10 @@ void messenger::peer_ended(int space, int rank, const failure& why) {
                                      }) ||
                          std::any_of(m_control_sends.begin(), m_control_sends.end(),
                                      [&](const auto* each) { return each->space == space && each->rank == rank; });
-    if (has_any) m_ending.push_back({space, rank, why, {}});
+    if (has_any) m_ending.push_back({space, rank, how, why, {}});
 }
 
-void messenger::end_exchanges_with_ended(time_point now) {
+void messenger::end_exchanges_with_lost(time_point now) {
     const auto delay = std::chrono::milliseconds(m_options[option::peer_check]);
     for (auto& each : m_ending)
         if (each.when == time_point{}) each.when = now + delay;
@@ -580,8 +581,8 @@ void messenger::end_exchanges_with_ended(time_point now) {
             m_ending.push_back(ended);
             continue;
         }
-        end_all_with([&](int space, int rank) { return space == ended.space && rank == ended.rank; }, ended.why,
-                     [&](int) { return ended.why; });
+        end_all_with([&](int space, int rank) { return space == ended.space && rank == ended.rank; }, ended.how,
+                     ended.why, [&](int) { return ended.why; });
     }
 }
 

@@ -125,7 +125,7 @@ class exchange {
     /// Called after call_again().
     virtual void again() {}
     /// The other rank is gone: end everything that waits for it.
-    virtual void peer_gone(const failure& why) = 0;
+    virtual void peer_gone(const failure& why, comm::loss how) = 0;
     /// The other rank may never take the message, if it is an eager one with `tag`: end it.
     virtual void let_go(int /*tag*/, const failure& /*why*/) {}
 
@@ -212,9 +212,12 @@ class messenger final : public transfer::progress_source {
 
     /// Ends all exchanges with a rank of the job.
     void rank_gone(int job_rank);
-    /// Who uses `space` has found that the process of `rank` has ended. Exchanges with it there that begin from now on
-    /// fail with `why`. Those under way do so when what that rank sent before its end has had time to come.
-    void peer_ended(int space, int rank, const failure& why);
+    /// Who uses `space` has lost `rank`. Exchanges with it there that begin from now on fail with `why`. Those under
+    /// way do so when what that rank sent before has had time to come. If it may live, staging memory that MPI has for
+    /// its bytes is never used again.
+    void peer_lost(int space, int rank, const failure& why, comm::loss how);
+    /// Keeps for good what MPI may still write to.
+    void keep(std::vector<std::byte> memory) { m_kept.push_back(std::move(memory)); }
     /// Ends the eager messages with `tag` to a rank that may never take them. They may arrive all the same.
     void let_go(int space, int rank, int tag, const failure& why);
     /// Ends `done` of a message that MPI still has. Its memory is kept, because MPI may still read it.
@@ -256,7 +259,7 @@ class messenger final : public transfer::progress_source {
     template <class Which> void lose(Which which, const failure& why);
     /// Ends what there is with ranks for which `is_gone` holds, by space and rank: messages by `lost`, exchanges by
     /// `why`.
-    template <class Which> void end_all_with(Which is_gone, const failure& lost,
+    template <class Which> void end_all_with(Which is_gone, comm::loss how, const failure& lost,
                                              const std::function<failure(int)>& why);
     /// True for a header to the other rank's listeners, false for a block.
     [[nodiscard]] bool is_header(const control_send& which) const;
@@ -268,7 +271,7 @@ class messenger final : public transfer::progress_source {
     /// The exchange with `number`; null if `source` in `space` is not its other side.
     [[nodiscard]] exchange* find(std::uint64_t number, int space, int source) const;
     void check_peers(time_point now);
-    void end_exchanges_with_ended(time_point now);
+    void end_exchanges_with_lost(time_point now);
 
     const options& m_options;
     comm::port& m_port;
@@ -311,10 +314,12 @@ class messenger final : public transfer::progress_source {
     std::set<int> m_gone; // ranks of the job, seen gone at an earlier check
     struct ending_peer {
         int space, rank;
+        comm::loss how;
         failure why;
         time_point when; // to end exchanges with it; 0: not known before the next poll
     };
     std::vector<ending_peer> m_ending;
+    std::vector<std::vector<std::byte>> m_kept; // see keep()
 };
 
 } // namespace causeway::endpoints

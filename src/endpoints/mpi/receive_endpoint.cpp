@@ -476,7 +476,7 @@ class receive_endpoint final : public transfer::endpoint,
     /// All of the message is here, whatever becomes of its sender.
     [[nodiscard]] bool is_whole() const { return m_message.eager || (m_received && m_posted == m_message.bytes); }
 
-    void peer_gone(const failure& why) override {
+    void peer_gone(const failure& why, comm::loss how) override {
         if (m_matched && m_message.eager) return;
         if (m_open != nullptr) {
             lose_message(why);
@@ -486,11 +486,13 @@ class receive_endpoint final : public transfer::endpoint,
         if (m_abandoned) leave_line();
         // A message had met these, and the rest of it never comes.
         const auto stuck = std::exchange(m_receives, {});
+        const bool may_come = how == comm::loss::out_of_reach;
         for (const auto& each : stuck) {
             m_messages.port().abandon(*each);
             if (each->done != nullptr) {
-                each->done->finish({0, why});
-            } else {
+                each->done->finish({0, why, may_come});
+            } else { // of these there is one
+                if (may_come) m_messages.keep(std::exchange(m_scratch, {}));
                 finish_draining();
             }
         }

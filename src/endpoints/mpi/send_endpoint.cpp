@@ -381,7 +381,7 @@ class send_endpoint final : public transfer::endpoint,
         finish_open({0, why});
     }
 
-    void peer_gone(const failure& why) override {
+    void peer_gone(const failure& why, comm::loss how) override {
         give_up(why);
         m_gone = true;
         if (m_open != nullptr) {
@@ -392,7 +392,7 @@ class send_endpoint final : public transfer::endpoint,
             auto& lost = m_sends.front();
             m_messages.port().abandon(lost);
             m_sends.put_away(m_sends.begin());
-            lost.done->finish({0, why});
+            lost.done->finish({0, why, how == comm::loss::out_of_reach});
         }
     }
 

@@ -64,12 +64,20 @@ void heap::look_at_processes(time_point now) {
     m_next_look = now + between_looks;
     for (int pe = 0; pe < pes(); ++pe) {
         auto& each = m_members[static_cast<std::size_t>(pe)];
-        if (pe == m_pe || (each.death && each.has_ended)) continue;
-        const bool ends = !each.has_ended && has_ended(pe);
-        each.has_ended |= ends;
+        if (pe == m_pe || (each.death && each.lost)) continue;
+        const bool was_lost = each.lost.has_value();
+        if (!was_lost) each.lost = loss_of(pe);
         note_death(pe);
-        if (ends && m_tell_end) m_tell_end(pe, each.death ? each.death : left(pe));
+        if (!was_lost && each.lost && m_tell_loss) m_tell_loss(pe, each.death ? each.death : left(pe), *each.lost);
     }
+}
+
+std::optional<comm::loss> heap::loss_of(int pe) {
+    if (m_members[static_cast<std::size_t>(pe)].process.is_gone()) return comm::loss::process_ended;
+    if (!m_distant) return std::nullopt;
+    if (m_distant->has_given_up(pe)) note_left(pe, true); // it may be unable to send messages
+    if (m_distant->has_ended(pe)) return comm::loss::process_ended;
+    return m_distant->is_out_of_reach(pe) ? std::optional(comm::loss::out_of_reach) : std::nullopt;
 }
 
 void heap::note_death(int pe) {
@@ -79,9 +87,11 @@ void heap::note_death(int pe) {
         which.death = given_up(pe);
     } else if (is_gone(pe)) {
         which.death = {status::peer_failed, 0, 0,
-                       "PE " + std::to_string(pe) + " is gone: its process " + std::to_string(which.number) +
-                           " ended without causeway_symmetric_finalize or MPI_Finalize" +
-                           (which.control ? "" : ", or gave up as its MPI failed")};
+                       "PE " + std::to_string(pe) +
+                           (*which.lost == comm::loss::process_ended
+                                ? " is gone: its process " + std::to_string(which.number) +
+                                      " ended without causeway_symmetric_finalize or MPI_Finalize"
+                                : " is out of reach: its node is silent, or the connection to it broke")};
     } else {
         return;
     }
@@ -129,10 +139,9 @@ failure heap::end_of_any(time_point now) {
     m_next_look = now + between_looks;
     for (int pe = 0; pe < pes(); ++pe) {
         if (pe == m_pe) continue;
-        const auto& each = m_members[static_cast<std::size_t>(pe)];
-        if (has_given_up(each)) return given_up(pe);
-        if (each.process.is_gone() || (m_distant && m_distant->has_ended(pe)))
-            return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " is gone"};
+        const auto is_lost = loss_of(pe).has_value();
+        if (has_given_up(m_members[static_cast<std::size_t>(pe)])) return given_up(pe);
+        if (is_lost) return {status::peer_failed, 0, 0, "PE " + std::to_string(pe) + " is gone"};
     }
     return {};
 }
@@ -160,14 +169,14 @@ void heap::break_off(const failure& why) {
     m_has_seen_death.store(true, std::memory_order_relaxed);
     auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
     __atomic_store_n(&state, heap_control::has_given_up, __ATOMIC_RELEASE);
-    if (m_distant) m_distant->sever();
+    if (m_distant) m_distant->give_up();
 }
 
 void heap::leave(bool gives_up) {
     auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
     const bool has_failed = gives_up || __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_given_up;
     __atomic_store_n(&state, has_failed ? heap_control::has_given_up : heap_control::has_left, __ATOMIC_RELEASE);
-    if (m_distant) m_distant->leave();
+    if (m_distant) m_distant->leave(); // that it gives up must not come before its messages
 }
 
 heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {

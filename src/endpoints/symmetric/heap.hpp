@@ -5,6 +5,7 @@
 #include "base/clock.hpp"
 #include "base/error.hpp"
 #include "comm/distant_watch.hpp"
+#include "comm/port.hpp"
 #include "comm/process_watch.hpp"
 #include "comm/shared_segment.hpp"
 #include "endpoints/symmetric/operation_order.hpp"
@@ -17,6 +18,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,7 +68,7 @@ struct heap_member {
     bool has_left = false; ///< as told by message; PEs of this node tell by heap_control
     bool has_given_up = false; ///< the same
     failure death;         ///< set once its death was seen
-    bool has_ended = false; ///< the end of its process was seen, whether it had left or not
+    std::optional<comm::loss> lost; ///< set once that was seen, whether it had left or not
 };
 
 class heap_waits;
@@ -119,7 +121,7 @@ class heap {
     /// Tells the others that this PE leaves the heap. `gives_up`: because its program has failed, which ends all waits
     /// of the others. Any thread.
     void leave(bool gives_up = false);
-    /// This PE cannot serve the others any more: gives up, and fails its own waits with `why`. Engine's thread only.
+    /// This PE cannot serve the others any more: gives up, and fails its own waits with `why`.
     void break_off(const failure& why);
     /// A PE has told by a message that it leaves.
     void note_left(int pe, bool gave_up) {
@@ -148,8 +150,10 @@ class heap {
     void tell_others_by(std::function<void(int pe, const heap_control::arrival&)> how) { m_tell = std::move(how); }
     /// A PE has told its arrival by a message.
     void note_arrival(int pe, const heap_control::arrival& what);
-    /// Sets what is called, on the engine's thread, when the process of another PE has ended.
-    void tell_ends_by(std::function<void(int pe, const failure& why)> how) { m_tell_end = std::move(how); }
+    /// Sets what is called, on the engine's thread, when another PE is lost.
+    void tell_losses_by(std::function<void(int pe, const failure& why, comm::loss how)> told) {
+        m_tell_loss = std::move(told);
+    }
     /// Sets what mpi_ends() calls, once, on the engine's thread.
     void at_end_of_mpi(std::function<void()> ending) { m_ending = std::move(ending); }
     void mpi_ends() {
@@ -163,14 +167,12 @@ class heap {
     [[nodiscard]] bool has_left(const heap_member& which) const;
     [[nodiscard]] bool has_given_up(const heap_member& which) const;
     [[nodiscard]] heap_control::arrival& slot(int at, int of, std::uint64_t number) const;
-    /// Whether its process has ended, or it is on another node and has let go of its heap.
-    [[nodiscard]] bool has_ended(int pe) {
-        return m_members[static_cast<std::size_t>(pe)].process.is_gone() || (m_distant && m_distant->has_ended(pe));
-    }
-    /// Whether it has ended without having left; it may have left just before its end.
+    /// How it has been lost, if it has.
+    [[nodiscard]] std::optional<comm::loss> loss_of(int pe);
+    /// Whether it is lost without having left; it may have left just before.
     [[nodiscard]] bool is_gone(int pe) {
         const auto& member = m_members[static_cast<std::size_t>(pe)];
-        return member.has_ended && !has_left(member) && (is_near(pe) || m_distant->is_gone(pe));
+        return member.lost && !has_left(member) && (is_near(pe) || m_distant->is_gone(pe));
     }
     void note_death(int pe);
 
@@ -180,7 +182,7 @@ class heap {
     std::vector<heap_member> m_members;
     std::unique_ptr<comm::distant_watch> m_distant;
     std::function<void(int, const heap_control::arrival&)> m_tell;
-    std::function<void(int, const failure&)> m_tell_end;
+    std::function<void(int, const failure&, comm::loss)> m_tell_loss;
     std::function<void()> m_ending;
     operation_order m_order;
     std::uint64_t m_meetings = 0;

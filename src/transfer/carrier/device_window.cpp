@@ -39,6 +39,9 @@ class device_window_carrier final : public carrier {
     void release(block_memory memory) override {
         if (m_blocks) m_blocks->release(memory);
     }
+    void lose(block_memory memory) override {
+        if (m_blocks) m_blocks->lose(memory);
+    }
 
   private:
     carrier_request m_wanted;

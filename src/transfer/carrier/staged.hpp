@@ -18,6 +18,7 @@ class staged_carrier final : public carrier {
     [[nodiscard]] bool secure(std::size_t block_bytes) override;
     [[nodiscard]] std::optional<block_memory> acquire(std::size_t offset) override;
     void release(block_memory memory) override { m_share.release(memory.first); }
+    void lose(block_memory memory) override { m_share.lose(memory.first); }
 
     /// Memory for a first block while the command is gated; see staging_share. Null if there is none now, or if the
     /// allocator fails; secure() then tries again, and throws.

@@ -9,6 +9,7 @@
 #include <functional>
 #include <list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,6 +55,20 @@ class fake_network {
             each->sender = nullptr;
         }
     }
+    /// Blocks (not headers) that `rank` expects have begun to come, and their receives cannot be cancelled.
+    void begin_blocks(int rank) {
+        for (auto& each : at(rank).receives) each.is_matched = each.tag != said_on;
+    }
+    /// What MPI may do with receives that it was told to forget. Returns how many there are.
+    std::size_t write_to_abandoned() {
+        std::size_t count = 0;
+        for (const auto& each : m_ports)
+            for (const auto& memory : each->abandoned) {
+                std::fill(memory.begin(), memory.end(), std::byte{0xee});
+                ++count;
+            }
+        return count;
+    }
     /// Of the calls that `rank` makes from now on, those from `first` to before `end` fail and do nothing.
     void refuse_sends(int rank, int first, int end) { at(rank).sends = {0, first, end}; }
     void refuse_receives(int rank, int first, int end) { at(rank).posts = {0, first, end}; }
@@ -94,6 +109,7 @@ class fake_network {
         int source, tag;
         std::span<std::byte> bytes;
         comm::operation* done;
+        bool is_matched = false; // by a message that has not come whole
     };
 
     static failure broken() { return {status::peer_failed, 0, error_class, "broken by the test"}; }
@@ -127,14 +143,18 @@ class fake_network {
         void cancel_receive(comm::operation& done) override {
             const auto found = std::find_if(receives.begin(), receives.end(),
                                             [&](const auto& each) { return each.done == &done; });
-            if (found == receives.end()) return;
+            if (found == receives.end() || found->is_matched) return;
             receives.erase(found);
             done.over({.cancelled = true});
         }
         void abandon(comm::operation& done) override {
             for (auto& each : net.m_messages)
                 if (each->sender == &done) each->sender = nullptr;
-            std::erase_if(receives, [&](const auto& each) { return each.done == &done; });
+            std::erase_if(receives, [&](const auto& each) {
+                if (each.done != &done) return false;
+                abandoned.push_back(each.bytes);
+                return true;
+            });
             std::erase_if(over, [&](const auto& each) { return each.first == &done; });
         }
         bool poll() override {
@@ -186,6 +206,7 @@ class fake_network {
         bool spoil = false;
         refusals sends, posts, losses;
         std::list<posted> receives;
+        std::vector<std::span<std::byte>> abandoned;
         std::list<message*> arrived;
         std::deque<std::pair<comm::operation*, comm::arrival>> over;
     };

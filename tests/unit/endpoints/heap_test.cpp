@@ -4,6 +4,8 @@
 #include "endpoints/symmetric/meeting.hpp"
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 
+#include "unit/comm/two_watches.hpp"
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,7 +13,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -176,8 +180,10 @@ TEST_F(a_meeting, has_an_end_told_when_a_process_has_ended) {
     become(1, heap_control::has_left);
     const auto heap = make();
     std::vector<std::string> told;
-    heap->tell_ends_by(
-        [&](int pe, const causeway::failure& why) { told.push_back(std::to_string(pe) + ": " + why.message); });
+    heap->tell_losses_by([&](int pe, const causeway::failure& why, causeway::comm::loss how) {
+        EXPECT_EQ(how, causeway::comm::loss::process_ended);
+        told.push_back(std::to_string(pe) + ": " + why.message);
+    });
     heap->look_at_processes(now);
     EXPECT_TRUE(told.empty());
     ::close(closed[1]);
@@ -187,6 +193,43 @@ TEST_F(a_meeting, has_an_end_told_when_a_process_has_ended) {
     EXPECT_EQ(told[0].substr(0, 13), "0: PE 0 is go") << told[0];
     EXPECT_EQ(told[1], "1: PE 1 has left");
     EXPECT_FALSE(heap->absence_of(own, now));
+}
+
+/// PE 1 of a heap is on another node: the watch of the other side.
+class a_far_pe : public ::testing::Test {
+  protected:
+    a_far_pe() {
+        members[0].control = reinterpret_cast<std::byte*>(memory.data());
+        heap.emplace(waits, 0, 4096, std::move(members), std::move(both.first));
+        heap->tell_losses_by(
+            [this](int, const causeway::failure&, causeway::comm::loss how) { losses.push_back(how); });
+    }
+    std::string absence() { return heap->absence_of(1, now += std::chrono::seconds(1)).message; }
+
+    unit::two_watches both;
+    std::vector<causeway::endpoints::heap_control::head> memory{
+        std::vector<causeway::endpoints::heap_control::head>(4096)};
+    std::vector<causeway::endpoints::heap_member> members{std::vector<causeway::endpoints::heap_member>(2)};
+    causeway::endpoints::heap_waits waits;
+    causeway::time_point now{std::chrono::hours(1)};
+    std::optional<causeway::endpoints::heap> heap;
+    std::vector<causeway::comm::loss> losses;
+};
+
+TEST_F(a_far_pe, that_gives_up_may_still_send) {
+    EXPECT_EQ(absence(), "");
+    both.second->give_up();
+    EXPECT_EQ(absence(), "PE 1 has given up: its program failed, or its MPI");
+    both.second.reset();
+    EXPECT_EQ(absence(), "PE 1 has given up: its program failed, or its MPI");
+    EXPECT_TRUE(losses.empty()) << "its process has not ended";
+}
+
+TEST_F(a_far_pe, that_cannot_be_reached_may_still_send) {
+    unit::two_watches::break_connections_to(*both.second);
+    while (absence().empty()) std::this_thread::yield();
+    EXPECT_EQ(absence(), "PE 1 is out of reach: its node is silent, or the connection to it broke");
+    EXPECT_EQ(losses, std::vector{causeway::comm::loss::out_of_reach});
 }
 
 } // namespace

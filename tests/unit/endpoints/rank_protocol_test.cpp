@@ -255,7 +255,7 @@ TEST_P(rank_protocol, ends_what_waits_for_a_rank_that_who_uses_the_communicator_
     both.network.kill(1);
     const auto all = {both.a.send(small, 1), both.a.send(large, 1), both.a.receive(got, 1)};
     both.settle();
-    both.a.messages.peer_ended(0, 1, why);
+    both.a.messages.peer_lost(0, 1, why, comm::loss::process_ended);
     both.settle();
     for (const auto& each : all) EXPECT_EQ(status_of(each), status::running) << "what it sent may still come";
     both.a.clock.advance(std::chrono::seconds(1));
@@ -273,6 +273,57 @@ TEST_P(rank_protocol, ends_what_waits_for_a_rank_that_who_uses_the_communicator_
     EXPECT_FALSE(both.a.messages.busy());
     both.network.forget_undelivered();
     both.settle();
+}
+
+TEST_P(rank_protocol, never_uses_memory_again_to_which_a_rank_out_of_reach_may_send) {
+    if (by_strategy::on_device()) GTEST_SKIP() << "what is in a window MPI does not write to";
+    const failure why{status::peer_failed, 0, 0, "PE 1 is out of reach"};
+    for (const bool breaks_off : {false, true}) { // and then takes what still comes
+        two_ranks both;
+        for (auto* const each : {&both.a, &both.b}) each->settings.set("block", "64");
+        if (by_strategy::shares_windows()) both.b.settings.set("strategy", "pipelined"); // the bytes come as messages
+        auto large = bench::pattern(1000), got = std::vector<std::byte>(1000);
+        const auto sent = both.b.send(large, 0);
+        const auto received = both.a.receive(got, 1, tag, breaks_off ? 0 : -1);
+        both.settle();
+        while (both.network.open_receives(0) == 4) { // until blocks are expected
+            both.network.deliver(0);
+            both.settle();
+        }
+        for (int i = 0; breaks_off && i < 2; ++i) { // the answer, and a block
+            both.network.deliver(0);
+            both.settle();
+        }
+        both.network.begin_blocks(0);
+        both.network.kill(1);
+        both.a.messages.peer_lost(0, 1, why, comm::loss::out_of_reach);
+        both.settle();
+        both.a.clock.advance(std::chrono::seconds(1));
+        both.settle();
+        EXPECT_EQ(status_of(received), breaks_off ? status::out_of_resources : status::peer_failed);
+        // Its bytes come in the middle of other transfers that use memory of the same kind and size.
+        const auto pattern = bench::pattern(1000, 2);
+        auto from = pattern;
+        std::vector<std::byte> to(pattern.size());
+        pending_steps steps;
+        fake_endpoint::life life;
+        const auto other = bench::make(
+            std::make_unique<fake_endpoint>(steps, from, endpoint_traits{.kind = medium::device}, life),
+            std::make_unique<fake_endpoint>(steps, to, endpoint_traits{.kind = medium::device}, life), to.size(),
+            nullptr);
+        both.a.machine.submit(other);
+        both.settle();
+        while (steps.count() > 0) {
+            EXPECT_GT(both.network.write_to_abandoned(), 0u);
+            steps.finish(0);
+            both.settle();
+        }
+        EXPECT_EQ(status_of(other), status::complete);
+        EXPECT_EQ(to, pattern);
+        both.network.forget_undelivered();
+        both.settle();
+        EXPECT_EQ(both.a.machine.staging().held_bytes(), 0u);
+    }
 }
 
 TEST_P(rank_protocol, lets_go_of_the_eager_message_that_nobody_may_take) {
