@@ -131,7 +131,7 @@ kernel_text kernel_writer::print(const std::vector<const Stmt*>& statements, con
             m_any_proved |= node->proved;
             // Of a kernel without a loop over gangs, the loops join into the variable itself.
             if (only && (node == only || only->gang))
-                for (const auto& each : node->reductions) m_reduced_here.insert(each.variable);
+                for (const auto& each : node->reductions) m_reduced_here.emplace(each.variable, each.operation);
             if (node->vector)
                 for (const auto& each : accesses_in(node->body))
                     if (each.writes && each.memory) m_written_by_lanes.merge(m_pointees.reached(each.root));
@@ -209,6 +209,11 @@ void kernel_writer::line(const std::string& text) {
 
 bool kernel_writer::is_reduction(const capture& each) const {
     return each.how == role::reduction && (!m_region.kernels || m_reduced_here.contains(each.variable));
+}
+
+std::string kernel_writer::operation_of(const capture& reduced) const {
+    const auto here = m_reduced_here.find(reduced.variable);
+    return m_region.kernels && here != m_reduced_here.end() ? here->second : reduced.operation;
 }
 
 bool kernel_writer::has_reductions() const {
@@ -392,7 +397,8 @@ std::string kernel_writer::beginning(const capture& own) const {
 
 std::string kernel_writer::beginning_of(const capture& reduced) const {
     const auto type = reduced.variable->getType();
-    if (!begins_with_value(reduced.operation)) return reduction_identity(reduced.operation, type);
+    const auto operation = operation_of(reduced);
+    if (!begins_with_value(operation)) return reduction_identity(operation, type);
     const auto spelled = m_program.types.name(type.getUnqualifiedType(), reduced.variable->getLocation());
     return "*" + memory_of(identifier(reduced.variable->getNameAsString()), spelled);
 }
@@ -427,24 +433,25 @@ std::string kernel_writer::final_kernel(const std::string& name) {
         const auto type = each.variable->getType().getUnqualifiedType();
         const auto spelled = m_program.types.name(type, each.variable->getLocation());
         const auto own = memory_of(variable, spelled);
-        const bool begins = begins_with_value(each.operation);
+        const auto operation = operation_of(each);
+        const bool begins = begins_with_value(operation);
         const std::string one = "acc_part[acc_lane]", other = "acc_part[acc_lane + acc_step]";
         text +=
             "    {\n        __local " + spelled + " *acc_part = (__local " + spelled + " *)acc_scratch;\n        " +
             (begins ? "const " + spelled + " acc_before = *" + own + ";\n        " : "") + spelled +
-            " acc_all = " + (begins ? "acc_before" : reduction_identity(each.operation, type)) +
+            " acc_all = " + (begins ? "acc_before" : reduction_identity(operation, type)) +
             ";\n        for (int acc_gang = acc_lane; acc_gang < acc_gangs; acc_gang += acc_lanes) {\n            " +
             spelled + " acc_one = ((__global " + spelled + " *)acc_parts_" + variable +
-            ")[acc_gang];\n            acc_all = " +
-            reduction_step(each.operation, "acc_all", "acc_one", "acc_before") + ";\n        }\n        " + one +
-            " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE" + (begins ? " | CLK_GLOBAL_MEM_FENCE" : "") + ");\n" +
+            ")[acc_gang];\n            acc_all = " + reduction_step(operation, "acc_all", "acc_one", "acc_before") +
+            ";\n        }\n        " + one + " = acc_all;\n        barrier(CLK_LOCAL_MEM_FENCE" +
+            (begins ? " | CLK_GLOBAL_MEM_FENCE" : "") + ");\n" +
             "        int acc_step = acc_half(acc_lanes);\n        do {\n" +
             "            if (acc_lane < acc_step && acc_lane + acc_step < acc_lanes) " + one + " = " +
-            reduction_step(each.operation, one, other, "acc_before") +
+            reduction_step(operation, one, other, "acc_before") +
             ";\n            barrier(CLK_LOCAL_MEM_FENCE);\n            acc_step /= 2;\n        } while (acc_step > "
             "0);\n" +
             "        if (acc_lane == 0) *" + own + " = " +
-            reduction_step(each.operation, begins ? "acc_before" : "*" + own, one, "acc_before") +
+            reduction_step(operation, begins ? "acc_before" : "*" + own, one, "acc_before") +
             ";\n        barrier(CLK_LOCAL_MEM_FENCE);\n    }\n";
     }
     return text + "}\n";

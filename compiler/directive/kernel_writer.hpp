@@ -26,6 +26,7 @@ class kernel_writer {
     kernel_text print(const std::vector<const clang::Stmt*>& statements, const std::string& name, const loop_node* only,
                       bool gangs_allowed);
     /// The function and those that it calls.
+    std::set<const clang::VarDecl*> constant_tables(const clang::FunctionDecl* function) const;
     void write_function(const expression_printer::called& called);
 
   private:
@@ -45,7 +46,8 @@ class kernel_writer {
     /// gang stores its value in the end; several have been said to be independent.
     std::set<const clang::VarDecl*> m_kept;
     const loop_node* m_only = nullptr; // of which this kernel consists
-    std::set<const clang::VarDecl*> m_read, m_reduced_here, m_written_by_lanes;
+    std::set<const clang::VarDecl*> m_read, m_written_by_lanes;
+    std::map<const clang::VarDecl*, std::string> m_reduced_here; // by which operation
     std::vector<const clang::Stmt*> m_statements;
     std::vector<std::pair<const clang::VarDecl*, std::string>> m_active_reductions;
     std::set<const clang::VarDecl*> m_any_order; // what the loops around reduce, unless one of them is seq
@@ -75,6 +77,8 @@ class kernel_writer {
 
     // Variables of the region
     bool is_reduction(const capture& each) const;
+    /// What joins the gangs' parts in this kernel.
+    std::string operation_of(const capture& reduced) const;
     bool has_reductions() const;
     void set_names();
     void find_kept();

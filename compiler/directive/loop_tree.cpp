@@ -392,8 +392,9 @@ void loop_tree::find_reductions(const found_directive& of) {
     for (auto& [node, each] : found) {
         // As a clause on another loop says, which joins with its own operation.
         const auto& all = operations[each.variable];
-        if (all.size() == 2 && all.contains(plain_operation(each.operation)))
-            each.operation = plain_operation(each.operation);
+        const auto plain = plain_operation(each.operation);
+        if (all.size() == 2 && all.contains(plain) && all.contains(each.operation) && plain != each.operation)
+            each.operation = plain;
         else if (all.size() != 1)
             continue;
         imply_reduction(*node, each);

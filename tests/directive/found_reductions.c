@@ -263,6 +263,32 @@ static void kept(int n, int none) {
     check("a NaN stays", isnan(from) && isnan(to), 1), check("fmax of a NaN", number, 12);
 }
 
+/// One variable, with another operator in each loop, found and by clauses.
+static void several_operators(int n) {
+    int t = 3, s = 4, is = 3, first = 0, second = 0;
+#pragma acc kernels
+    {
+        for (int i = 0; i < n; i++) t += a[i];
+        first = t;
+        for (int i = 0; i < n; i++) t ^= a[i];
+    }
+#pragma acc kernels
+    {
+#pragma acc loop reduction(+ : s)
+        for (int i = 0; i < n; i++) s += a[i];
+        second = s;
+#pragma acc loop reduction(max : s)
+        for (int i = 0; i < n; i++) s = a[i] * n > s ? a[i] * n : s;
+    }
+    for (int i = 0; i < n; i++) is += a[i];
+    check("the first operator", first, is);
+    check("the first operator of a clause", second, is + 1);
+    int most = is + 1;
+    for (int i = 0; i < n; i++) is ^= a[i], most = a[i] * n > most ? a[i] * n : most;
+    check("the second operator", t, is);
+    check("the second operator of a clause", s, most);
+}
+
 int main(void) {
     for (int i = 0; i < N; i++) a[i] = i % 501, f[i] = (float)(i % 77) - 3, x[i] = i % 13;
     for (int i = 0; i < ROWS; i++)
@@ -272,6 +298,7 @@ int main(void) {
     nests(ROWS, COLUMNS);
     places(N);
     others(N);
+    several_operators(N);
     kept(N, 0);
     return wrong != 0;
 }
