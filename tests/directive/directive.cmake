@@ -83,8 +83,13 @@ endforeach()
 foreach(runtime ${runtimes})
   causeway_test(directive.random_programs.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 40)
+  # PoCL 3.1 loses writes of threads that work alone where a group has several.
+  set(as_gpu_options)
+  if(runtime STREQUAL pocl)
+    set(as_gpu_options --no-lone-threads)
+  endif()
   causeway_test(directive.random_programs_as_gpu.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 20 --seed 1000)
+    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 20 --seed 1000 ${as_gpu_options})
   set_property(TEST directive.random_programs_as_gpu.${runtime} APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
   causeway_test(directive.random_reductions.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions some)
@@ -93,7 +98,7 @@ endforeach()
 causeway_test(directive.more_random_programs.pocl LABEL directive RUNTIME pocl TIMEOUT 600
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 80 --seed 40)
 causeway_test(directive.more_random_programs_as_gpu.pocl LABEL directive RUNTIME pocl TIMEOUT 600
-  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 40 --seed 1020)
+  COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --count 40 --seed 1020 --no-lone-threads)
 set_property(TEST directive.more_random_programs_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_LAUNCH_AS_GPU=1)
 causeway_test(directive.all_reductions.pocl LABEL directive RUNTIME pocl TIMEOUT 1500
   COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/random_programs.py $<TARGET_FILE:causeway_cc> --reductions all)

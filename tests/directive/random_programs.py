@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random programs with directives, on a device and as the host version, which have to print the same.
 
-usage: random_programs.py COMPILER [--count N] [--seed S] [--batch N] [--keep FOLDER]
+usage: random_programs.py COMPILER [--count N] [--seed S] [--batch N] [--keep FOLDER] [--no-lone-threads]
        random_programs.py COMPILER --reductions all|some
 
 A program is one function; a source holds a batch of them. --reductions tests each operator, type and level instead.
@@ -43,14 +43,16 @@ static void finish(int number) {{
 }}
 #pragma acc routine seq
 static unsigned mix(unsigned p, unsigned q) {{ return p > q ? p * 3 + q : (p ^ q) + 1; }}
+static unsigned bump(unsigned* p) {{ return *p += 3; }}
 """
 
 
 class generator:
     """Writes one function. What iterations of a loop that is spread write, no other iteration touches."""
 
-    def __init__(self, seed):
+    def __init__(self, seed, lone_threads):
         self.random = random.Random(seed)
+        self.lone_threads = lone_threads
 
     def chance(self, share):
         return self.random.random() < share
@@ -255,9 +257,65 @@ class generator:
         pointers = ", ".join(f"*{name} = pool + {place}" for name, place in zip("pqr", places))
         return f"{{\nint n = {count};\nunsigned {pointers};\n#pragma acc {directive}\n{loop}}}\n"
 
+    def heads(self):
+        """Loops that C counts by its conversions, or only as it goes, over the elements around pool's middle."""
+        n, step = self.random.randrange(5, 40), self.pick(1, 2, 3)
+        counted = [f"int i = n; i != 0; i += -1", f"int i = {n * step}; i != 0; i -= st", "int i = 0; i != st * n; i = i + st", "long i = n * -st; i != 0; i += st",
+                   f"int i = 0; i != {-n * step}; i += -st", "int i = -2; i < un; i++", "unsigned i = zero - 1; i < un; i++", "unsigned i = un - 1; i < 2 * un; i += st",
+                   "unsigned char i = big; i < n; i++", "short i = big; i > 250; i--", "long i = -3; i < many; i++", "unsigned i = n - 1; i != ~0u; i--",
+                   "size_t i = many - 1; i != (size_t)-1; i--", "int i = -un; i <= (int)un; i++", "int i = -(int)un; i < n; i += st", "int i = un; i >= -st; i -= st",
+                   "unsigned short i = 65536 + st; i <= un; i++", "long i = un; (int)un - n < i; i--", "signed char i = big; i < n; i++"]
+        as_it_goes = ["int i = 0; i < e; i++", "int i = n; i > e; i--", "int i = 0; i <= n * 0.5; i++", "int i = 0; i < n; i += 1.5", "float i = 0; i < n; i++",
+                      "unsigned i = un; i <= un; i -= 1", "int i = 0; i < left--; i++", "size_t i = many; i-- > 0;", "int i = zero; i < many * 0.75; i += st"]
+        region = "kernels" if self.chance(0.6) else f"parallel loop {self.levels('gang', 'worker', 'vector')}"
+        head = self.pick(*counted, *(as_it_goes if region == "kernels" else []))
+        at = "(int)i" if head.startswith("float") else "i"
+        # The range of what cannot be counted is not seen.
+        target = f"pool[2 * N + {at}]" if head in as_it_goes or ("!=" in head and "st" in head) or self.chance(0.2) else f"p[{at}]"
+        read = self.pick("a", "b", "c")
+        value = self.pick(f"{read}[({at} + 4 * N) % N]", f"(unsigned){at} * 3", f"mix({at}, {read}[({at} + 4 * N) % N])")
+        guard = self.pick("", "", f"if ({at} == 2) continue; ", f"if ({at} > zero) ")
+        return (f"{{\nint n = {n}, st = {step}, big = 256 + {self.random.randrange(30)}, left = n;\nunsigned un = {self.random.randrange(3, 20)}, zero = 0, *p = pool + 2 * N;\n"
+                f"size_t many = n;\ndouble e = {self.random.randrange(4)}.{self.random.randrange(10)};\n(void)p, (void)st, (void)big, (void)left, (void)un, (void)zero, (void)many, (void)e;\n"
+                f"#pragma acc {region}\nfor ({head}) {{ {guard}{target} {self.pick('=', '+=', '^=')} {value}; }}\na[{self.random.randrange(SIZE)}] ^= left;\n}}\n")
+
+    def lone(self):
+        """What happens once in a gang, beside loops over its workers or lanes. Gang i has row i, and elements i."""
+        levels = self.pick("worker", "vector", "worker vector")
+
+        def spread():
+            return (f"\n#pragma acc loop {levels}\nfor (int j = {self.random.randrange(3)}; j < C; j++) "
+                    f"m[i][j] {self.pick('+=', '^=', '=')} {self.pick('t', 'u', 'k[i][j]', 'a[i]', 'j')} + {self.pick('j * 3', 'b[i]', 'i')};\n")
+
+        def once():
+            return self.pick("t = bump(&b[i]);", "t += c[i]++;", "u ^= a[i] -= 2;", f"m[i][{self.random.randrange(COLUMNS)}] ^= a[i] + t;", "b[i] += m[i][3] | m[i][t % C];",
+                             "if (a[i]++ % 3 == 1) b[i] += t;", "if (c[i] & 1) u += bump(&c[i]); else b[i] ^= u;", "for (int r = 0; r < 3; r++) c[i] = c[i] * 3 + r;",
+                             "\n#pragma acc atomic capture\n{ t = c[i]; c[i] += 2; }\n", "\n#pragma acc atomic update\na[i] += t;\n", "k[i][u % C] += 5;",
+                             f"if (b[i] & {self.pick(1, 2)}) {{{spread()}}} else a[i] ^= 9;", f"for (int w = 2; w > 0; w--) {{ {spread()} b[i] += w; }}")
+        body = " ".join(self.pick(spread, once, once)() for _ in range(self.random.randrange(2, 7)))
+        return (f"#pragma acc parallel loop gang{self.sizes()}{self.pick('', ' copy(m, a, b, c)')}\n"
+                f"for (int i = 0; i < R; i++) {{ unsigned t = i, u = {self.random.randrange(9)}; {spread()} {body} k[i][2] += t ^ u; }}\n")
+
+    def copies(self):
+        """Arrays and sections that are private or firstprivate, also where they are present with other values."""
+        present = self.chance(0.5)
+        what = self.pick("f", "q[0:4]", "f, q[0:4]")
+        before = f"#pragma acc enter data copyin(f, q[0:4])\n" if present else ""
+        behind = "#pragma acc exit data delete(f, q[0:4])\n" if present else ""
+        values = ", ".join(str(self.random.randrange(1, 99)) for _ in range(4))
+        read = " + ".join(name + "[i % 4]" for name in "fq" if name in what)
+        alone = f"#pragma acc parallel num_gangs(1) num_workers(1) vector_length(1) {self.pick('first', '')}private({what})\n{{ "
+        alone += " ".join(f"{name}[0] = 50; {name}[3] = {name}[0] * 2; b[7] += {name}[3];" for name in "fq" if name in what) + " }\n"
+        spread = f"#pragma acc parallel loop {self.levels('gang', 'worker', 'vector')} firstprivate({what})\nfor (int i = 0; i < N; i++) c[i] += {read};\n"
+        own = (f"#pragma acc parallel loop {self.levels('gang', 'vector')} private({what})\nfor (int i = 0; i < N; i++) {{ "
+               + " ".join(f"{name}[i % 4] = i; b[i] ^= {name}[i % 4];" for name in "fq" if name in what) + " }\n")
+        regions = "".join(self.pick(alone, spread, own) for _ in range(self.random.randrange(1, 4)))
+        return (f"{{\nunsigned f[4] = {{{values}}}, g[4] = {{{values}}}, *q = g;\n{before}f[{self.random.randrange(4)}] = g[{self.random.randrange(4)}] = seed + 3;\n"
+                f"{regions}{behind}a[{self.random.randrange(SIZE)}] ^= f[0] + f[3] * g[0] + g[3];\n}}\n")
+
     def region(self):
         return self.pick(self.elementwise, self.elementwise, self.nested, self.nested, self.reduced, self.sums, self.kernels, self.kernels, self.serial,
-                         self.atomics, self.structures, self.pooled)()
+                         self.atomics, self.structures, self.pooled, self.heads, self.heads, self.copies, self.lone if self.lone_threads else self.heads)()
 
     def function(self, number):
         text = ""
@@ -278,8 +336,8 @@ class generator:
         return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0;\nint q = 0;\ndouble z = 0;\n(void)s, (void)t, (void)q, (void)z;\n{text}}}\n"
 
 
-def batch(seeds):
-    text = HEAD + "".join(generator(seed).function(seed) for seed in seeds)
+def batch(seeds, lone_threads):
+    text = HEAD + "".join(generator(seed, lone_threads).function(seed) for seed in seeds)
     return text + "int main(void) {\n" + "".join(f"start({seed % 11}); program{seed}({seed % 11}); finish({seed});\n" for seed in seeds) + "return 0;\n}\n"
 
 
@@ -336,13 +394,14 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--batch", type=int, default=20)
     parser.add_argument("--keep")
+    parser.add_argument("--no-lone-threads", action="store_true", help="no statements of one thread beside loops of several: PoCL 3.1 loses some of their writes")
     parser.add_argument("--reductions", choices=("all", "some"))
     asked = parser.parse_args()
     if asked.reductions:
         sources = {kind.replace(" ", "_"): reductions(kind, asked.reductions == "all") for kind in INTEGERS + REALS}
     else:
         seeds = range(asked.seed, asked.seed + asked.count)
-        sources = {f"random{seeds[at]}": batch(seeds[at:at + asked.batch]) for at in range(0, len(seeds), asked.batch)}
+        sources = {f"random{seeds[at]}": batch(seeds[at:at + asked.batch], not asked.no_lone_threads) for at in range(0, len(seeds), asked.batch)}
     wrong = compared = 0
     with tempfile.TemporaryDirectory() as scratch:
         folder = asked.keep or scratch
