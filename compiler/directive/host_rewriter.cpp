@@ -408,7 +408,7 @@ std::string host_rewriter::routines() {
             std::string source = "0", why = "0";
             try {
                 print_routine(m_unit, function, spaces, program);
-                source = string_literal(prelude + program.types.definitions() + program.functions);
+                source = string_literal(prelude + program.functions_and_types());
             } catch (const unsupported& error) {
                 why = string_literal(where(error.location) + ": not supported: " + error.what);
             }
@@ -437,7 +437,7 @@ std::string host_rewriter::finish() {
     }
     all += m_text.substr(at);
     if (all.back() != '\n') all += '\n';
-    std::string source = prelude + m_program.types.definitions() + m_program.functions;
+    std::string source = prelude + m_program.functions_and_types();
     for (const auto& each : m_program.kernels) source += each;
     all += declared + copies_between_devices() + routines();
     all += names_array("__acc_needed", m_program.needed);

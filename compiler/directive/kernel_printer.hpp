@@ -30,6 +30,9 @@ struct program_text {
     std::set<std::string> exported; // functions that kernels of other sources call
     std::set<std::string> needed;   // functions of other sources
     std::vector<std::string> kernels;
+    std::string prototypes{}; // of all functions, which call each other in any order
+
+    std::string functions_and_types() const { return types.definitions() + prototypes + functions; }
 };
 
 /// The kernels of a region, in the order in which they run.

@@ -24,7 +24,7 @@ void kernel_writer::functions() {
             if (each.function->hasBody()) {
                 write_function(each);
             } else {
-                m_program.functions += head_of(each) + ";\n";
+                m_program.prototypes += head_of(each) + ";\n";
                 m_program.needed.insert(each.name);
             }
         }
@@ -78,7 +78,8 @@ void kernel_writer::write_function(const expression_printer::called& called) {
     m_pointees = outside;
     functions();
     if (!m_program.exported.contains(called.name)) head.insert(0, "static inline ");
-    m_program.functions += head + ";\n" + head + " {\n" + body + "}\n";
+    m_program.prototypes += head + ";\n";
+    m_program.functions += head + " {\n" + body + "}\n";
 }
 
 void kernel_writer::give_up_levels(const position& at) {

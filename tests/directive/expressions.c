@@ -145,8 +145,12 @@ static int names(void) {
     return wrong;
 }
 
+static int squared(int x) { return x * x; }
+static int half_of_square(int x) { return squared(x) / 2; }
+SAME(functions_of_functions, b[i] = squared(a[i]) + half_of_square(a[i]); u[i] = half_of_square(i) - squared(i);)
+
 int main(void) {
-    return own_block() + names() + choices() + compound_literals() + designators() + bits() + limits_of_types() +
-           classes() + roundings() + several_results() + heads() + ranges_of_cases() + tables() + tags() +
-           tags_again() + assertions() + sizes_of_calls();
+    return functions_of_functions() + own_block() + names() + choices() + compound_literals() + designators() + bits() +
+           limits_of_types() + classes() + roundings() + several_results() + heads() + ranges_of_cases() + tables() +
+           tags() + tags_again() + assertions() + sizes_of_calls();
 }
