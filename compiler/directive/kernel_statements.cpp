@@ -64,6 +64,23 @@ std::string kernel_writer::head_of(const expression_printer::called& called) {
     return head + (at == 0 ? "void)" : ")");
 }
 
+/// Constant arrays and structures outside of functions that the function uses. As constant tables inside of functions
+/// they become variables of the thread, if no address of them gets out.
+std::set<const VarDecl*> kernel_writer::constant_tables(const FunctionDecl* function) const {
+    std::set<const VarDecl*> all;
+    if (function->getReturnType()->isPointerType()) return all;
+    walk(function->getBody(), [&](const Stmt* each) {
+        const auto* reference = dyn_cast<DeclRefExpr>(each);
+        const auto* variable = reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
+        if (variable && variable->isFileVarDecl() && !is_scalar(variable->getType()) &&
+            !variable->getType()->isPointerType() && variable->getAnyInitializer() && !m_unit.is_declared(variable) &&
+            m_unit.context.getBaseElementType(variable->getType()).isConstQualified())
+            all.insert(variable);
+        return true;
+    });
+    return all;
+}
+
 void kernel_writer::write_function(const expression_printer::called& called) {
     auto head = head_of(called);
     std::string body;
@@ -72,7 +89,15 @@ void kernel_writer::write_function(const expression_printer::called& called) {
     m_indent = 1;
     const auto* block = cast<CompoundStmt>(called.function->getBody());
     const auto outside = std::exchange(m_pointees, pointees(block));
+    const auto names = m_print.names();
+    for (const auto* table : constant_tables(called.function)) {
+        const auto name = identifier(table->getNameAsString());
+        line(m_program.types.declare(table->getType(), name, table->getLocation(), "") + " = " +
+             m_print.print(table->getAnyInitializer()) + ";");
+        m_print.names()[table] = naming{name};
+    }
     for (const auto* each : block->body()) statement(each, {true, true, false, true});
+    m_print.names() = names;
     m_in_function = false;
     m_out = before;
     m_pointees = outside;

@@ -145,12 +145,21 @@ static int names(void) {
     return wrong;
 }
 
+static const int few[3] = {5, 6, 7}, grid[2][3] = {{1, 2, 3}, {4, 5, 6}};
+static const struct point origin = {3, 4, {0.5, 1.5, 2.5}};
+static const char letters[] = "letters";
+static int last_of(const int* table, int n) { return table[n - 1]; }
+static int from_tables(int i) {
+    return few[i % 3] + grid[i % 2][i % 3] * 10 + origin.y * 100 + (int)(origin.z[i % 3] * 2) + letters[i % 7] +
+           last_of(few, 1 + i % 3);
+}
+SAME(constant_tables, b[i] = from_tables(i) + few[i % 2]; u[i] = from_tables(a[i]);)
 static int squared(int x) { return x * x; }
 static int half_of_square(int x) { return squared(x) / 2; }
 SAME(functions_of_functions, b[i] = squared(a[i]) + half_of_square(a[i]); u[i] = half_of_square(i) - squared(i);)
 
 int main(void) {
-    return functions_of_functions() + own_block() + names() + choices() + compound_literals() + designators() + bits() +
-           limits_of_types() + classes() + roundings() + several_results() + heads() + ranges_of_cases() + tables() +
-           tags() + tags_again() + assertions() + sizes_of_calls();
+    return functions_of_functions() + constant_tables() + own_block() + names() + choices() + compound_literals() +
+           designators() + bits() + limits_of_types() + classes() + roundings() + several_results() + heads() +
+           ranges_of_cases() + tables() + tags() + tags_again() + assertions() + sizes_of_calls();
 }
