@@ -286,6 +286,13 @@ loop_node* loop_tree::add(const found_directive& of, const Stmt* statement, loop
                         return nullptr;
                     }
     if (of) read_clauses(*node);
+    // In C's order, but counted before it begins: see is_plain().
+    if (of && (node->sequential || m_serial))
+        for (const auto& counted : node->loops)
+            if (changes_end(counted))
+                m_unit.error(counted.last->getExprLoc(),
+                             "not supported: a loop that changes its own end, but for 'loop "
+                             "seq' without other clauses inside a construct");
     m_by_statement[statement] = node.get();
     m_by_statement[node->loops.front().loop] = node.get();
     (parent ? parent->inner : m_outermost).push_back(node.get());
