@@ -111,6 +111,8 @@ std::string type_printer::record(const RecordDecl* given, SourceLocation locatio
     std::string fields, placed_fields;
     for (const auto* field : definition->fields()) {
         if (field->isBitField()) throw unsupported{location, "a structure with bit-fields"};
+        if (field->getType()->isIncompleteArrayType())
+            throw unsupported{location, "a structure with a flexible array member"};
         // The device has no use for the host's pointers: they keep their place.
         const bool pointer = field->getType()->isPointerType();
         const auto text = "    " + (pointer ? "ulong " + member_name(field)

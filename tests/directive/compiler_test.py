@@ -103,6 +103,7 @@ REFUSED = [
     ("#pragma acc parallel loop\nfor (int i = 0; i < 4; i++) { if (a[i]) goto next; a[i] = 1; next:; }", 2, "'goto' in a region"),
     ("#pragma acc parallel\n{ return; }", 2, "'return' out of a region"),
     ("#pragma acc parallel\n{ long double y = x; }", 2, "the type 'long double'"),
+    ("struct { int k, v[]; } *f = (void *)a;\n#pragma acc parallel present(f)\n{ f->k = f->v[2]; }", 1, "a structure with a flexible array member"),
     ("#pragma acc parallel\n{ int b[n]; b[0] = 1; }", 2, "an array of variable length inside a region"),
     ("#pragma acc parallel\n{ static int s; s = 1; }", 2, "the static variable 's'"),
     ("#pragma acc parallel\na[0] = a[1]++ ?: 3;", 2, "'?:' of an expression with side effects"),
@@ -256,9 +257,27 @@ void f(int n, int *a, int *b, double m[n][n]) {
         for (int j = 0; j < n; j++) a[i] += j;
     }
 }
+int g(int n, int *a, int *s) {
+    int q = 0;
+    #pragma acc parallel loop present(a[0:n], s[0:4]) reduction(+:s[0:4])
+    for (int i = 0; i < n; i++) s[i % 4] += a[i];
+    #pragma acc kernels present(a[0:n])
+    for (int i = 0; i < n; i++) { for (q = 0; q < 3; q++) a[i] = q; }
+    #pragma acc parallel loop gang present(a[0:n])
+    for (int i = 0; i < n; i++) {
+        #pragma acc loop
+        for (int j = 0; j < 3; j++) {
+            #pragma acc loop worker vector
+            for (int k = 0; k < 3; k++) a[i * 9 + j * 3 + k] = i;
+        }
+    }
+    return q;
+}
 """
 LOOPS_REPORT = [(5, "gang vector"), (6, "in order, as iterations may meet at elements of 'a'"), (7, "in order, as"),
-                (8, "gang"), (9, "gang"), (10, "gang vector"), (13, "gang vector"), (15, "in order, as 'seq' says so")]
+                (8, "gang"), (9, "gang"), (10, "gang vector"), (13, "gang vector"), (15, "in order, as 'seq' says so"),
+                (21, "in order, as it reduces an array"), (23, "in order, as 'q' is read after it"),
+                (27, "in order, as all levels are taken by loops around it and in it")]
 
 QUIET = """#include <math.h>
 #include <openacc.h>
