@@ -47,8 +47,8 @@ const std::set<std::string> with_argument = {
     "-I",          "-D",      "-U",         "-L",  "-l",  "-x",      "-include",  "-imacros",
     "-isystem",    "-iquote", "-idirafter", "-MF", "-MT", "-MQ",     "-Xlinker",  "-Xpreprocessor",
     "-Xassembler", "-T",      "-u",         "-z",  "-e",  "--param", "-aux-info", "-wrapper"};
-const std::set<std::string> only_preprocess = {"-E", "-M",           "-MM",          "-fsyntax-only", "--version",
-                                               "-v", "-dumpversion", "-dumpmachine", "-###"};
+const std::set<std::string> only_preprocess = {"-E",        "-M",           "-MM",          "-fsyntax-only",
+                                               "--version", "-dumpversion", "-dumpmachine", "-###"};
 
 /// What lets Clang read text that GCC has preprocessed: no macros of its own, and in place of what the headers use of
 /// GCC, an attribute with arguments and names of types, what Clang has.
@@ -126,7 +126,8 @@ request read(int argc, char** argv) {
         } else if (with_argument.contains(word)) {
             asked.options.push_back(word);
             asked.options.push_back(next());
-        } else if (!word.starts_with("-") && (word.ends_with(".c") || asked.language == "c")) {
+        } else if ((!word.starts_with("-") && (word.ends_with(".c") || asked.language == "c")) ||
+                   (word == "-" && asked.language == "c")) {
             asked.sources.push_back(word);
             asked.options.push_back(word); // its place among the others
         } else {
@@ -134,6 +135,9 @@ request read(int argc, char** argv) {
             asked.options.push_back(word);
         }
     }
+    // Alone it asks for the version.
+    const auto is_verbose = [](const std::string& word) { return word == "-v"; };
+    asked.not_for_us |= !asked.options.empty() && std::all_of(asked.options.begin(), asked.options.end(), is_verbose);
     return asked;
 }
 
@@ -218,6 +222,7 @@ class driver {
         words command = {m_asked.host};
         command.insert(command.end(), ours.begin(), ours.end());
         command.insert(command.end(), m_asked.dependencies.begin(), m_asked.dependencies.end());
+        if (m_asked.language == "c") command.insert(command.end(), {"-x", "c"});
         command.insert(command.end(), m_asked.options.begin(), m_asked.options.end());
         if (!m_asked.not_for_us) add_vectors_of_cpp(command);
         if (m_asked.compile_only) command.push_back("-c");

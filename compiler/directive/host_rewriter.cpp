@@ -49,12 +49,21 @@ std::string host_rewriter::location(const std::string& name, SourceLocation at, 
            ", " + std::to_string(presumed.getLine()) + ", CAUSEWAY_ACC_LAYOUT, \"" + directive + "\"};\n";
 }
 
+/// Code that is quiet where a tree makes errors of warnings about its own.
+static std::string quiet(const std::string& code) {
+    if (code.empty()) return code;
+    std::string text = "#pragma GCC diagnostic push\n";
+    for (const char* warning : {"shadow", "conversion", "sign-conversion"})
+        text += std::string("#pragma GCC diagnostic ignored \"-W") + warning + "\"\n";
+    return text + code + "#pragma GCC diagnostic pop\n";
+}
+
 void host_rewriter::replace(const pragma& directive, const std::string& code) {
     const auto at = offset(directive.location);
     const auto before = m_text.rfind('\n', at);
     const auto from = before == std::string::npos ? 0 : before + 1;
     const auto to = m_text.find('\n', at);
-    m_edits.emplace(from, edit{to - from + 1, code + marker(directive.location, 1)});
+    m_edits.emplace(from, edit{to - from + 1, quiet(code) + marker(directive.location, 1)});
     m_seen.insert(directive.id);
 }
 
@@ -441,8 +450,11 @@ std::string host_rewriter::finish() {
     for (const auto& each : m_program.kernels) source += each;
     all += declared + copies_between_devices() + routines();
     all += names_array("__acc_needed", m_program.needed);
-    return all + "static struct causeway_acc_program causeway_acc_this_program = {\n" + string_literal(source) +
-           ", 0, __acc_needed};\n";
+    // The kernels are one long literal.
+    return all +
+           "#pragma GCC diagnostic ignored \"-Woverlength-strings\"\n#pragma GCC diagnostic ignored "
+           "\"-Wredundant-decls\"\nstatic struct causeway_acc_program causeway_acc_this_program = {\n" +
+           string_literal(source) + ", 0, __acc_needed};\n";
 }
 
 } // namespace directive

@@ -124,10 +124,10 @@ REFUSED = [
     ("#pragma acc kernels loop\nfor (int i = 1; i < a[0]; i++) a[0] = i;", 2, "a loop that changes its own end"),
     ("#pragma acc kernels loop\nfor (int i = 1; i < a[0]; i++) { if (a[i] == 9) break; a[0] = i; }", 2, "a loop that changes its own end"),
     ("#pragma acc kernels loop\nfor (int i = 0; i < n; i++) { if (a[i]) n = i; a[i] = 2; }", 2, "a loop that changes its own end"),
-    ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc parallel\n{ int m = n, t;\n#pragma acc loop seq private(t)\nfor (int i = 0; i < m; i++) { t = a[i]; if (t) m = i; } }", 4, "a loop that changes its own end, but for 'loop seq' without"),
     ("#pragma acc serial loop copy(n)\nfor (int i = 0; i < n; i++) if (a[i]) n = i;", 2, "a loop that changes its own end, but for"),
     ("#pragma acc parallel loop seq copy(n)\nfor (int i = 0; i < n; i++) if (a[i]) n = i;", 2, "a loop that changes its own end, but for"),
+    ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc parallel\n{ n = uses(); }", 0, "the global variable 'hidden' in a function that a region calls"),
     ("#pragma acc parallel\n{ n = ({ int b = a[0]; b; }); }", 2, "a statement inside an expression"),
     ("#pragma acc parallel copy(n)\n{ n = fib(n); }", 2, "recursion: 'fib' calls itself"),
@@ -459,6 +459,19 @@ class compiler(unittest.TestCase):
             for standard in ("c99", "gnu17"):
                 with self.subTest(host + " " + standard):
                     self.run_program(COMPILER, "--host-compiler", host, "--no-simd", f"-std={standard}", "-Wall", "-Wextra", "-Werror", "-c", "quiet.c")
+        self.write("strict.c", """double strict(int n, double *x);
+double strict(int n, double *x) {
+    double s = 0;
+    int i;
+    #pragma acc parallel loop copy(x[0:n]) reduction(+:s) private(i)
+    for (i = 0; i < n; i++) { double t = x[i] + 1; s += t; x[i] = t; }
+    #pragma acc update self(x[0:n]) if_present
+    return s;
+}
+""")
+        for warnings in ("-pedantic", "-pedantic-errors", "-Wshadow", "-Wconversion", "-Wsign-conversion", "-Wredundant-decls", "-Wstrict-prototypes"):
+            with self.subTest(warnings):
+                self.run_program(COMPILER, "--host-compiler", "gcc", "-std=c99", "-Wall", "-Wextra", "-Werror", warnings, "-c", "strict.c")
 
     def test_members_without_names(self):
         self.write("members.c", """#include <stdio.h>
@@ -776,6 +789,13 @@ cl_int clGetKernelWorkGroupInfo(cl_kernel k, cl_device_id d, cl_kernel_work_grou
         self.write("Makefile", "CFLAGS = -O2 -DFACTOR=3\nprogram: one.o libtwo.a\n\t$(CC) $(CFLAGS) one.o -L. -ltwo -o $@\nlibtwo.a: two.o\n\t$(AR) rcs $@ $^\none.o two.o: shared.h\n")
         self.run_program("make", "CC=" + COMPILER)
         self.assertIn("acc_two_c_3", self.run_program("./program", ACC_NOTIFY="1"))
+        # Scripts that find out what a compiler is like.
+        self.assertIn("cc1", self.run_program(COMPILER, "-v", "one.c", "two.c", "-DFACTOR=3", "-o", "verbose"))
+        self.assertIn("acc_two_c_3", self.run_program("./verbose", ACC_NOTIFY="1"))
+        self.assertIn("version", self.run_program(COMPILER, "-v"))
+        source = subprocess.run([COMPILER, "-x", "c", "-", "-o", self.path("piped")], input="int main(void) { return 0; }", text=True, check=False)
+        self.assertEqual(source.returncode, 0)
+        self.run_program("./piped")
 
     def test_prints_once_in_a_gang(self):
         self.write("print.c", "#include <stdio.h>\nstatic void say(int row) { printf(\"then %d\\n\", row); }\nint main(void) { int a[3][40];\n"

@@ -152,6 +152,8 @@ struct causeway_acc_region {
     int kernel_count;
 };
 
+void causeway_acc_data_end(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
+
 #ifdef CAUSEWAY_ACC_GENERATED
 /* The bytes from a section's first element to its last. */
 static inline __attribute__((unused)) unsigned long causeway_acc_extent(const struct causeway_acc_dimension* dimensions,
@@ -293,7 +295,6 @@ struct causeway_acc_declared {
     struct causeway_acc_data* data;
     int count;
 };
-void causeway_acc_data_end(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 static inline __attribute__((unused)) void causeway_acc_declared_end(struct causeway_acc_declared* of) {
     causeway_acc_data_end(of->clauses, of->data, of->count);
 }
@@ -302,7 +303,6 @@ static struct causeway_acc_program causeway_acc_this_program __attribute__((unus
 #endif
 
 void causeway_acc_data_begin(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
-void causeway_acc_data_end(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_enter_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_exit_data(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
 void causeway_acc_update(struct causeway_acc_clauses*, struct causeway_acc_data*, int count);
