@@ -500,6 +500,9 @@ void messenger::close(int space) {
 void messenger::close_all() {
     for (auto& [number, state] : m_spaces) close(number);
     m_ended = true;
+    // MPI may move bytes until it has ended.
+    end_all_with([](int, int) { return true; }, comm::loss::out_of_reach, closed_space(),
+                 [](int) { return closed_space(); });
 }
 
 bool messenger::poll(time_point now) {

@@ -225,7 +225,7 @@ class messenger final : public transfer::progress_source {
 
     /// The program frees the communicator: stops listening in `space`.
     void close(int space);
-    /// MPI ends: nothing is polled any more.
+    /// MPI ends: so does everything that is under way, and nothing is polled any more.
     void close_all();
 
     bool poll(time_point now) override;

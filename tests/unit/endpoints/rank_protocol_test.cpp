@@ -367,4 +367,35 @@ TEST_P(rank_protocol, asks_mpi_for_nothing_when_it_has_ended) {
     EXPECT_EQ(both.network.open_receives(0), 0u);
 }
 
+TEST_P(rank_protocol, ends_what_is_under_way_when_mpi_ends) {
+    // However far it has come; no more messages come then.
+    for (std::size_t delivered = 0; delivered < 8; ++delivered) {
+        two_ranks both;
+        auto to_b = bench::pattern(100), to_a = bench::pattern(100, 2);
+        std::vector<std::byte> at_a(100), at_b(100);
+        const auto all = {both.a.send(to_b, 1), both.a.receive(at_a, 1)};
+        const auto others = {both.b.send(to_a, 0), both.b.receive(at_b, 0)};
+        both.settle();
+        for (std::size_t i = 0; i < delivered && both.network.deliverable() > 0; ++i) {
+            both.network.deliver(0);
+            both.settle();
+        }
+        for (const int rank : {0, 1}) both.network.begin_blocks(rank);
+        both.network.kill(1);
+        both.a.messages.close_all();
+        both.settle();
+        for (const auto& each : all) {
+            EXPECT_EQ(status_of(each), status::cancelled) << delivered;
+            EXPECT_EQ(each->report().error.message, "the communicator was freed, or MPI has ended");
+        }
+        EXPECT_FALSE(both.a.messages.busy());
+        EXPECT_EQ(both.a.machine.staging().held_bytes(), 0u);
+        both.b.messages.close_all();
+        both.settle();
+        for (const auto& each : others) EXPECT_EQ(status_of(each), status::cancelled);
+        both.network.forget_undelivered();
+        both.settle();
+    }
+}
+
 CAUSEWAY_BY_STRATEGY(rank_protocol);
