@@ -167,16 +167,18 @@ void heap::break_off(const failure& why) {
     m_broken_off = why;
     if (!m_dead) m_dead = why;
     m_has_seen_death.store(true, std::memory_order_relaxed);
-    auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
-    __atomic_store_n(&state, heap_control::has_given_up, __ATOMIC_RELEASE);
-    if (m_distant) m_distant->give_up();
+    if (become(heap_control::has_given_up) && m_distant) m_distant->give_up();
 }
 
 void heap::leave(bool gives_up) {
-    auto& state = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
-    const bool has_failed = gives_up || __atomic_load_n(&state, __ATOMIC_ACQUIRE) == heap_control::has_given_up;
-    __atomic_store_n(&state, has_failed ? heap_control::has_given_up : heap_control::has_left, __ATOMIC_RELEASE);
-    if (m_distant) m_distant->leave(); // that it gives up must not come before its messages
+    if (become(gives_up ? heap_control::has_given_up : heap_control::has_left) && m_distant)
+        m_distant->leave(); // that it gives up must not come before its messages
+}
+
+bool heap::become(std::uint32_t state) {
+    auto& now = reinterpret_cast<heap_control::head*>(m_members[static_cast<std::size_t>(m_pe)].control)->state;
+    std::uint32_t before = heap_control::runs;
+    return __atomic_compare_exchange_n(&now, &before, state, false, __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
 heap_control::arrival& heap::slot(int at, int of, std::uint64_t number) const {

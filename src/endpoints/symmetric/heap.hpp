@@ -175,6 +175,8 @@ class heap {
         return member.lost && !has_left(member) && (is_near(pe) || m_distant->is_gone(pe));
     }
     void note_death(int pe);
+    /// False if this PE had left before: the others have been told.
+    bool become(std::uint32_t state);
 
     heap_waits& m_waits;
     int m_pe;

@@ -195,6 +195,15 @@ TEST_F(a_meeting, has_an_end_told_when_a_process_has_ended) {
     EXPECT_FALSE(heap->absence_of(own, now));
 }
 
+TEST_F(a_meeting, is_left_once_and_for_all) {
+    const auto heap = make();
+    const auto* const own_head = reinterpret_cast<heap_control::head*>(control_of(own));
+    heap->leave();
+    heap->leave(true);
+    heap->break_off({causeway::status::peer_failed, 0, 0, "this PE cannot serve"});
+    EXPECT_EQ(own_head->state, heap_control::has_left);
+}
+
 /// PE 1 of a heap is on another node: the watch of the other side.
 class a_far_pe : public ::testing::Test {
   protected:
