@@ -138,8 +138,8 @@ class symmetric_heap {
     /// Frees the range that begins at `offset`.
     void give(std::size_t offset);
     /// Whether the calling thread may work in the memory of `pe` itself, without the engine, in a tenth of the time or
-    /// less. Sometimes false, so that the engine notices a dead PE; always false if `pe` has left, and while a timeline
-    /// is recorded.
+    /// less. False every few milliseconds, so that the engine notices a dead PE; always false if `pe` has left, and
+    /// while a timeline is recorded.
     [[nodiscard]] bool may_be_done_at_once(int pe) const;
     /// This PE leaves; `all_come`: the others do so now, too. `gives_up` as of heap::leave().
     void leave(bool all_come, bool gives_up = false) const;
@@ -151,7 +151,7 @@ class symmetric_heap {
     cl::buffer m_buffer;
     std::optional<untouchable_range> m_range; // the addresses of memory that the host does not reach
     std::byte* m_base = nullptr; // the first address
-    mutable std::atomic<unsigned> m_done_at_once = 0;
+    mutable std::atomic<std::int64_t> m_looked_at = 0; // when a call went through the engine, in milliseconds
     std::shared_ptr<heap_server> m_server; // null where every PE reaches all heaps
     std::shared_ptr<heap_link> m_link; // null where the heap lies in no window
     mutable std::mutex m_mutex; // guards m_allocator

@@ -112,6 +112,22 @@ int main(int argc, char** argv) {
             }
         std::printf("PE %d: moving: status %d\n", rank, status);
     }
+    if (moment == "allocating" || moment == "freeing" || moment == "ending") { // where the last one does not come
+        if (rank == last) {
+            usleep(100000);
+            raise(SIGKILL);
+        }
+        const auto fails = [&] {
+            return causeway_symmetric_malloc(64) == nullptr ? CL_TRANSFER_PEER_FAILED : CL_SUCCESS;
+        };
+        const auto status = moment == "ending"    ? causeway_symmetric_finalize()
+                            : moment == "freeing" ? causeway_symmetric_free(data)
+                                                  : fails();
+        const std::string said = causeway_error_last_message();
+        std::printf("PE %d: %s: status %d, %s\n", rank, moment.c_str(), status, said.c_str());
+        usleep(500000); // or another one that still waits would find this one dead
+        end(status == CL_TRANSFER_PEER_FAILED && said.find("PE " + std::to_string(last) + " is gone") != said.npos);
+    }
     if (rank == last) { // in a barrier, to which its own command does not come
         const event gate = own.make_user_event();
         cl_event closed = gate.get();
@@ -121,10 +137,11 @@ int main(int argc, char** argv) {
     }
 
     if (moment == "idle") { // calls of host code, which need no engine for what they do
-        const auto until = std::chrono::steady_clock::now() + limit;
         cl_int status = CL_SUCCESS;
-        while (status == CL_SUCCESS && std::chrono::steady_clock::now() < until)
+        for (int calls = 0; status == CL_SUCCESS && calls < 20; ++calls) { // however few there are
+            usleep(100000);
             status = causeway_symmetric_atomic(CL_ATOMIC_INC, 8, word, 0, 0, last, nullptr);
+        }
         std::printf("PE %d: atomic: status %d\n", rank, status);
         good = status == CL_TRANSFER_PEER_FAILED &&
                causeway_symmetric_put(data, "12345678", 8, last) == CL_TRANSFER_PEER_FAILED;

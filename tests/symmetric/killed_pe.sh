@@ -39,7 +39,7 @@ left_behind() {
 }
 before=$(ls /dev/shm 2>/dev/null | grep -i causeway; echo .)
 
-for moment in idle putting changing moving in-a-barrier reducing; do
+for moment in idle putting changing moving in-a-barrier reducing allocating freeing ending; do
     timeout 100 $mpirun $options -n 3 $wrapped $moment >"$output" 2>&1
     cat "$output"
     [ "$(grep -c '^verdict: passed$' "$output")" = 2 ] || { echo "FAILED: $moment: not both survivors passed"; failed=1; }
