@@ -2,9 +2,13 @@
 // Allocation, addresses, and what is refused.
 #include "symmetric_fixture.hpp"
 
+#include <array>
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
+#include <functional>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -21,6 +25,22 @@ using symmetric_heap = with_heap;
     const std::string message = causeway_error_last_message();
     if (code == expected && message.find(part) != std::string::npos) return ::testing::AssertionSuccess();
     return ::testing::AssertionFailure() << code << " instead of " << expected << ": " << message;
+}
+
+TEST_F(symmetric_heap, has_devices_of_two_vendors_where_the_run_is_for_that) {
+    if (std::getenv("CAUSEWAY_TEST_VENDORS") == nullptr) GTEST_SKIP() << "CAUSEWAY_TEST_VENDORS is not set";
+    std::array<char, 256> own_vendor{};
+    ASSERT_EQ(clGetDeviceInfo(own().device(), CL_DEVICE_VENDOR, own_vendor.size(), own_vendor.data(), nullptr),
+              CL_SUCCESS);
+    std::array<char, 256> own_version{}; // vendors of one processor's drivers may have one name
+    ASSERT_EQ(clGetDeviceInfo(own().device(), CL_DRIVER_VERSION, own_version.size(), own_version.data(), nullptr),
+              CL_SUCCESS);
+    const auto mine = static_cast<std::uint64_t>(
+        std::hash<std::string>()(std::string(own_vendor.data()) + own_version.data()));
+    std::uint64_t most = 0, least = 0;
+    MPI_Allreduce(&mine, &most, 1, MPI_UINT64_T, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Allreduce(&mine, &least, 1, MPI_UINT64_T, MPI_MIN, MPI_COMM_WORLD);
+    EXPECT_NE(most, least) << "all have " << own_vendor.data() << ", " << own_version.data();
 }
 
 TEST_F(symmetric_heap, gives_the_same_offsets_everywhere) {

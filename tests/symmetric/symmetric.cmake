@@ -19,7 +19,7 @@ endforeach()
 # PEs with devices of two vendors: PoCL's and Intel's in turn.
 foreach(ranks 2 4)
   causeway_test(symmetric.two_vendors.${ranks} LABEL system RUNTIME both RANKS ${ranks} TIMEOUT 300
-    COMMAND env POCL_DEVICES=pthread $<TARGET_FILE:symmetric_tests> --gtest_filter=-*random_arguments*)
+    COMMAND env POCL_DEVICES=pthread CAUSEWAY_TEST_VENDORS=2 $<TARGET_FILE:symmetric_tests> --gtest_filter=-*random_arguments*)
 endforeach()
 # Heaps in windows, into which others copy over a link; a bridge of host memory is one.
 foreach(runtime ${runtimes})
@@ -77,6 +77,12 @@ if(NOT CAUSEWAY_SANITIZE)
   system_program(symmetric.killed_pe.nodes 0 ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe> $<TARGET_FILE:pretend_nodes>)
   set_tests_properties(symmetric.killed_pe.nodes PROPERTIES PROCESSORS 3)
 endif()
+# The same on Intel's devices.
+causeway_test(symmetric.killed_pe.intel LABEL system RUNTIME intel TIMEOUT 180
+  COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/symmetric/killed_pe.sh ${MPIEXEC_EXECUTABLE} $<TARGET_FILE:killed_pe>)
+if(TEST symmetric.killed_pe.intel)
+  set_tests_properties(symmetric.killed_pe.intel PROPERTIES PROCESSORS 3)
+endif()
 # Calls after the end of MPI, where memory is shared, where messages serve it, and where only some PEs are near.
 add_executable(after_mpi symmetric/after_mpi.cpp)
 target_include_directories(after_mpi PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_SOURCE_DIR}/system)
@@ -91,6 +97,8 @@ foreach(ranks 1 2 4)
       LD_PRELOAD=$<TARGET_FILE:pretend_nodes> PROCESSES_PER_NODE=${on_node} $<TARGET_FILE:after_mpi>)
   endif()
 endforeach()
+causeway_test(symmetric.after_mpi.intel LABEL system RUNTIME intel RANKS 2 TIMEOUT 180
+  COMMAND env CAUSEWAY_DRAIN=200 $<TARGET_FILE:after_mpi>)
 # The program of docs/one-sided.md.
 add_executable(symmetric_ring symmetric/ring.c)
 target_link_libraries(symmetric_ring PRIVATE Causeway::causeway MPI::MPI_C)
