@@ -145,9 +145,12 @@ std::string expression_printer::initializer(const InitListExpr* list) {
     const auto* written = list->isSemanticForm() && list->getSyntacticForm() ? list->getSyntacticForm() : list;
     const bool named = std::any_of(written->begin(), written->end(),
                                    [](const Stmt* each) { return isa<DesignatedInitExpr>(each); });
-    const auto* shown = named && list->isSyntacticForm() ? list->getSemanticForm() : named ? list : written;
-    const auto* field = list->getInitializedFieldInUnion();
-    std::string text = named && field ? "." + member_name(field) + " = " : "";
+    const auto* semantic = list->isSemanticForm() ? list : list->getSemanticForm();
+    // Clang writes no form as in the source for a union that `.of_structure.of_union = ` reaches.
+    const auto* field = semantic ? semantic->getInitializedFieldInUnion() : nullptr;
+    const bool other = field && field->getFieldIndex() != 0 && semantic->getNumInits() != 0;
+    const auto* shown = semantic && (named || other) ? semantic : written;
+    std::string text = other ? "." + member_name(field) + " = " : "";
     for (unsigned each = 0; each < shown->getNumInits(); ++each) {
         if (!is_scalar(list->getType())) check_pointer_space(nullptr, shown->getInit(each));
         text += (each ? ", " : "") + print(shown->getInit(each));

@@ -54,6 +54,37 @@ SAME(compound_literals, struct point s = (struct point){a[i], 2, {3, 4}}; b[i] =
      s = (struct point){.y = a[i]}; u[i] = sum_of(s) + (int[]){4, 5, 6}[a[i] % 3] + sum_of((struct point){a[i], 3});)
 SAME(designators, struct point s = {.y = a[i], .z = {[1] = 2.5}}; int t[5] = {[3] = a[i], [1] = 2};
      union word w = {.f = 1.5f}; b[i] = sum_of(s); u[i] = w.i + t[0] + t[1] + t[2] * 3 + t[3] * 5 + t[4] * 7;)
+/* Unions within structures, by members that are not their first. */
+union number {
+    double d;
+    long l;
+    struct {
+        int low, high;
+    } parts;
+};
+struct tagged {
+    int kind;
+    union number v;
+    union {
+        float f;
+        unsigned bits;
+        struct {
+            short s[2];
+        };
+    };
+    union number many[2];
+};
+static long number_of(struct tagged t) { return t.kind + t.v.l + 3l * t.bits + 5 * t.many[0].l + 7 * t.many[1].l; }
+static const struct tagged known = {2, .v.l = 5, .bits = 6, .many = {[1].parts.high = 7}};
+SAME(unions_of_structures, struct tagged s = {.kind = i, .v.l = a[i] + 7, .bits = 9u + i};
+     struct tagged t = {.v = {.l = i}, .many = {{.l = 4}, {.parts = {a[i], 2}}}};
+     u[i] = number_of(s) + 11 * number_of(t); s = (struct tagged){i, {.l = 3}, {.bits = 5}, .many[1].parts.low = i};
+     u[i] = u[i] * 3 + number_of(s); t = (struct tagged){i, {2.5}, {1.5f}, {{3}, {.l = 8}}};
+     u[i] = u[i] * 3 + number_of(t);
+     struct tagged r[2] = {[1].v.parts = {1, i}, [0] = {.s = {3, a[i]}, .v.parts.high = 2}};
+     u[i] = u[i] * 3 + number_of(r[0]) + 13 * number_of(r[1]);
+     b[i] = number_of((struct tagged){.many = {[0] = {.parts.high = i}}, .v = (union number){.l = 6}});
+     union number w[2] = {{.l = i}, [1].parts.high = 4}; y[i] = w[0].l + w[1].parts.high; u[i] += number_of(known);)
 SAME(bits, b[i] = __builtin_popcount(-a[i]) + __builtin_popcountl(u[i]) + __builtin_popcountll(~u[i]) * 100;
      u[i] = __builtin_clz(a[i] | 1) + __builtin_clzl(u[i] | 1) * 64 + __builtin_ctz(a[i] | 16) * 4096 +
             __builtin_ctzll(u[i] | 1ul << 50) + __builtin_ffs(a[i]) + __builtin_ffsll(u[i]) * 3 + ffs(a[i]) +
@@ -160,6 +191,7 @@ SAME(functions_of_functions, b[i] = squared(a[i]) + half_of_square(a[i]); u[i] =
 
 int main(void) {
     return functions_of_functions() + constant_tables() + own_block() + names() + choices() + compound_literals() +
-           designators() + bits() + limits_of_types() + classes() + roundings() + several_results() + heads() +
-           ranges_of_cases() + tables() + tags() + tags_again() + assertions() + sizes_of_calls();
+           designators() + unions_of_structures() + bits() + limits_of_types() + classes() + roundings() +
+           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again() + assertions() +
+           sizes_of_calls();
 }
