@@ -55,6 +55,16 @@ std::string integer_builtin(const std::string& name, const std::string& x, const
     return "";
 }
 
+/// `fpclassify`, of the numbers of the classes and the value, which is printed several times.
+std::string class_of(const std::vector<std::string>& arguments, bool single) {
+    enum { nan, infinite, normal, subnormal, zero, value, count };
+    if (arguments.size() != count) return "0";
+    const auto x = (single ? "(float)(" : "(double)(") + arguments[value] + ")";
+    return "(isnan(" + x + ") ? " + arguments[nan] + " : isinf(" + x + ") ? " + arguments[infinite] + " : " + x +
+           " == 0 ? " + arguments[zero] + " : isnormal(" + x + ") ? " + arguments[normal] + " : " +
+           arguments[subnormal] + ")";
+}
+
 /// The literal that the pointer or array begins with.
 const CompoundLiteralExpr* literal_below(const Expr* pointer) {
     pointer = pointer->IgnoreParenCasts();
@@ -313,10 +323,11 @@ std::string expression_printer::print(const Expr* expression) {
     if (isa<ImplicitValueInitExpr>(expression)) return is_scalar(expression->getType()) ? "0" : "{0}";
     if (const auto* generic = dyn_cast<GenericSelectionExpr>(expression)) return print(generic->getResultExpr());
     if (const auto* text = dyn_cast<StringLiteral>(expression)) {
+        if (text->getCharByteWidth() != 1) throw unsupported{location, "a string of wide characters"};
         std::string printed;
         llvm::raw_string_ostream stream(printed);
         text->outputString(stream);
-        return stream.str();
+        return printed.substr(printed.find('"')); // without u8
     }
     Expr::EvalResult value;
     if (expression->EvaluateAsInt(value, m_unit.context)) {
@@ -325,6 +336,9 @@ std::string expression_printer::print(const Expr* expression) {
                (wide ? "l" : "");
     }
     if (isa<StmtExpr>(expression)) throw unsupported{location, "a statement inside an expression"};
+    if (isa<PredefinedExpr>(expression)) throw unsupported{location, "the function's name ('__func__')"};
+    if (isa<UnaryExprOrTypeTraitExpr>(expression))
+        throw unsupported{location, "'sizeof' of an array or row of variable length"};
     throw unsupported{location, "this expression in a region"};
 }
 
@@ -444,6 +458,15 @@ std::string expression_printer::call(const CallExpr* expression) {
     if (stem == "ldexp" || stem == "scalbn" || stem == "scalbln")
         return "ldexp(" + real + arguments.at(0) + "), (int)(" + arguments.at(1) + "))";
     if (stem == "frexp" || stem == "modf") return stem + "(" + real + arguments.at(0) + "), " + arguments.at(1) + ")";
+    if (stem == "nan" && arguments.size() == 1) return of_float ? "NAN" : "(double)NAN";
+    if (stem == "remquo")
+        return "remquo(" + real + arguments.at(0) + "), " + real + arguments.at(1) + "), " + arguments.at(2) + ")";
+    if (name == "fpclassify" && !expression->HasSideEffects(m_unit.context))
+        return class_of(
+            arguments,
+            expression->getArg(expression->getNumArgs() - 1)->getType()->isSpecificBuiltinType(BuiltinType::Float));
+    if (stem == "nexttoward" || name == "nexttowardl")
+        throw unsupported{location, "a call of '" + name + "', which takes a 'long double'"};
     if (stem == "sincos")
         return "(*(" + arguments.at(1) + ") = sincos(" + real + arguments.at(0) + "), " + arguments.at(2) + "))";
     if (name == "isinf_sign" && !expression->getArg(0)->HasSideEffects(m_unit.context))

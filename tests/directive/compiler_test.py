@@ -12,7 +12,7 @@ import unittest
 
 COMPILER = sys.argv.pop(1)
 
-WRONG_HEAD = """int rand(void); static int hidden, kept;
+WRONG_HEAD = """int rand(void); double nexttoward(double x, long double y); static int hidden, kept;
 #pragma acc declare create(kept)
 #pragma acc routine gang
 static void by_gangs(int *a) { a[0] = 1; }
@@ -129,6 +129,10 @@ REFUSED = [
     ("#pragma acc parallel loop seq copy(n)\nfor (int i = 0; i < n; i++) if (a[i]) n = i;", 2, "a loop that changes its own end, but for"),
     ("static int g;\n#pragma acc declare link(missing)", 2, "undeclared identifier 'missing'"),
     ("#pragma acc parallel\n{ n = uses(); }", 0, "the global variable 'hidden' in a function that a region calls"),
+    ("#pragma acc parallel copy(n)\n{ n = __func__[0]; }", 2, "the function's name ('__func__')"),
+    ("#pragma acc parallel copy(n)\n{ n = L\"a\"[0]; }", 2, "a string of wide characters"),
+    ("double (*rows)[n] = 0;\n#pragma acc parallel copy(n)\n{ n = sizeof(*rows); }", 3, "'sizeof' of an array or row of variable length"),
+    ("#pragma acc parallel copy(x)\n{ x = nexttoward(x, 2); }", 2, "a call of 'nexttoward', which takes a 'long double'"),
     ("#pragma acc parallel\n{ n = ({ int b = a[0]; b; }); }", 2, "a statement inside an expression"),
     ("#pragma acc parallel copy(n)\n{ n = fib(n); }", 2, "recursion: 'fib' calls itself"),
     ("#pragma acc kernels\nfor (int i = 0; i < n; i++) a[i] = even(i);", 2, "recursion: 'even' calls itself through 'odd'"),

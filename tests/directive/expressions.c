@@ -110,6 +110,14 @@ SAME(several_results, int exponent; double whole;
      const double part = frexp(x[i] + 1, &exponent), rest = modf(x[i], &whole);
      y[i] = part + 2 * exponent + 4 * rest + 8 * whole; float single; b[i] = modff((float)x[i], &single) * 100 + single;
      double sine, cosine; sincos(x[i], &sine, &cosine); u[i] = sine * sine + cosine * cosine > 0.999;)
+SAME(more_of_c99, int quotient; y[i] = remquo(x[i], 3.25, &quotient); b[i] = quotient & 7;
+     y[i] += remquof(x[i], 2.5f, &quotient); b[i] += (quotient & 7) * 10;
+     b[i] += (isnan(nan("")) && isnan(nanf("1"))) * 100; const double v = i == 3   ? INFINITY
+                                                                          : i == 4 ? NAN
+                                                                          : i == 6 ? 1e-310
+                                                                          : i == 7 ? -0.0
+                                                                                   : x[i];
+     const float f = i; u[i] = fpclassify(v) + 10 * fpclassify(f) + u8"string"[i % 6];)
 SAME(heads, int s = 0; for (int j = 0, k = 3; j < 4; j++, k += 2) s += j * k;
      for (int* p = &a[0], k = 0; k < i % 7; k++) s += *p++; b[i] = s;)
 SAME(
@@ -192,6 +200,6 @@ SAME(functions_of_functions, b[i] = squared(a[i]) + half_of_square(a[i]); u[i] =
 int main(void) {
     return functions_of_functions() + constant_tables() + own_block() + names() + choices() + compound_literals() +
            designators() + unions_of_structures() + bits() + limits_of_types() + classes() + roundings() +
-           several_results() + heads() + ranges_of_cases() + tables() + tags() + tags_again() + assertions() +
-           sizes_of_calls();
+           several_results() + more_of_c99() + heads() + ranges_of_cases() + tables() + tags() + tags_again() +
+           assertions() + sizes_of_calls();
 }
