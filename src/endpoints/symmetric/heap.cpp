@@ -73,9 +73,10 @@ void heap::look_at_processes(time_point now) {
 }
 
 std::optional<comm::loss> heap::loss_of(int pe) {
-    if (m_members[static_cast<std::size_t>(pe)].process.is_gone()) return comm::loss::process_ended;
+    auto& member = m_members[static_cast<std::size_t>(pe)];
+    if (member.process.is_gone()) return comm::loss::process_ended;
     if (!m_distant) return std::nullopt;
-    if (m_distant->has_given_up(pe)) note_left(pe, true); // it may be unable to send messages
+    if (m_distant->has_given_up(pe)) member.has_left = member.has_given_up = true; // it may be unable to send messages
     if (m_distant->has_ended(pe)) return comm::loss::process_ended;
     return m_distant->is_out_of_reach(pe) ? std::optional(comm::loss::out_of_reach) : std::nullopt;
 }

@@ -234,6 +234,15 @@ TEST_F(a_far_pe, that_gives_up_may_still_send) {
     EXPECT_TRUE(losses.empty()) << "its process has not ended";
 }
 
+TEST_F(a_far_pe, that_has_given_up_is_looked_at_no_more_often_than_others) {
+    both.second->give_up();
+    EXPECT_NE(absence(), "");
+    unit::two_watches::break_connections_to(*both.second);
+    EXPECT_TRUE(heap->absence_of(1, now));
+    EXPECT_TRUE(losses.empty()) << "a look is a system call";
+    while (losses.empty()) EXPECT_NE(absence(), "");
+}
+
 TEST_F(a_far_pe, that_cannot_be_reached_may_still_send) {
     unit::two_watches::break_connections_to(*both.second);
     while (absence().empty()) std::this_thread::yield();
