@@ -12,6 +12,7 @@ import itertools
 import os
 import pathlib
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -20,6 +21,7 @@ ROWS, COLUMNS = 13, 17
 SIZE = ROWS * COLUMNS
 
 HEAD = f"""
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 enum {{ R = {ROWS}, C = {COLUMNS}, N = R * C }};
@@ -44,6 +46,14 @@ static void finish(int number) {{
 #pragma acc routine seq
 static unsigned mix(unsigned p, unsigned q) {{ return p > q ? p * 3 + q : (p ^ q) + 1; }}
 static unsigned bump(unsigned* p) {{ return *p += 3; }}
+static void put(unsigned* to, unsigned p) {{ *to ^= p * 5; }}
+static unsigned square(unsigned p) {{ return p * p; }}
+static unsigned half(unsigned p) {{ return square(p) / 2 + mix(p, 3); }}
+static unsigned third(unsigned p) {{ return half(p) - square(p + 1); }}
+static unsigned in_row(const unsigned* row, unsigned j) {{ return row[j % C]; }}
+static unsigned in_rows(unsigned (*rows)[C], unsigned i, unsigned j) {{ return in_row(rows[i % R], j) + rows[(i + 1) % R][j % C]; }}
+static unsigned in_matrix(int n, unsigned matrix[][n], int i, int j) {{ return matrix[i][j] * 3 + in_row(matrix[i], 2); }}
+static void change_row(unsigned* row, int n, unsigned p) {{ for (int j = 0; j < n; j++) row[j] += j ^ p; }}
 """
 
 
@@ -70,10 +80,16 @@ class generator:
             if kind == 1 or not reads:
                 return f"(unsigned){name}"
             array = self.pick(*reads)
+            if array in "mk" and self.chance(0.4):
+                return self.pick(f"in_row({array}[{name} % R], {name})", f"in_rows({array}, {name}, {name} + 1)", f"in_row({array}[{name} % (R - 1)] + 1, {name})",
+                                 f"in_row(&{array}[{name} % (R - 1)][2], {name})")
             index = self.pick(name, f"({name} + {self.random.randrange(1, 9)})", f"({name} * 3 + 1)")
             return f"{array}[{index} % N]" if array in "abc" else f"{array}[{index} % R][({name} + 2) % C]"
         one, other = self.value(names, reads, depth - 1), self.value(names, reads, depth - 1)
-        kind = self.random.randrange(9)
+        kind = self.random.randrange(10)
+        if kind == 9:
+            first, second = self.pick("square", "half", "third"), self.pick("square", "half", "third")
+            return self.pick(f"({first}({one}) {self.pick('+', '^')} {second}({other}))", f"mix({first}({one}), {second}({other}))", f"{first}({second}({one}))")
         if kind < 6:
             return f"({one} {'+-*^&|'[kind]} {other})"
         if kind == 6:
@@ -213,7 +229,7 @@ class generator:
         for number in range(self.random.randrange(1, 5)):
             name = f"m{number}"
             where = self.pick("", "", "", " __attribute__((packed))", f" __attribute__((aligned({self.pick(2, 4, 8, 16)})))")
-            if depth and self.chance(0.25):
+            if depth and self.chance(0.4):
                 inner, below = self.structure("", 0)
                 members += f"{inner} {name}{where};\n"
                 names += [f"{name}.{each}" for each in below]
@@ -225,21 +241,59 @@ class generator:
                 names.append(name)
         attributes = self.pick("", " __attribute__((packed))", " __attribute__((aligned(16)))", " __attribute__((packed, aligned(4)))")
         pack = depth and self.chance(0.3)
-        text = f"{self.pick('struct', 'struct', 'union') if depth else 'struct'}{attributes} {tag} {{\n{members}}}"
+        text = f"{self.pick('struct', 'struct', 'union')}{attributes} {tag} {{\n{members}}}"
         return (f"#pragma pack(push, {self.pick(1, 2, 4)})\n{text};\n#pragma pack(pop)\n" if pack else text + ";\n" if depth else text), names
 
     def structures(self):
         """Of one tag in all functions, each with a layout of its own."""
         definition, names = self.structure("S")
-        kind = "union S" if "union" in definition else "struct S"
+        kind = re.search(r"(union|struct)[^{]* S \{", definition).group(1) + " S"
         one, other = self.pick(*names), self.pick(*names)
         step = self.pick(f"v[i].{one} = (v[i].{other} > 9 ? 2 : 1) + i % 50;", f"{kind} w = v[i]; w.{one} = i % 90; v[i] = w;",
-                         f"v[i].{other} = i % 77; a[i] += (unsigned)v[i].{one};")
+                         f"v[i].{other} = i % 77; a[i] += (unsigned)v[i].{one};",
+                         f"{kind} w = {{.{one} = i % 90}}; a[i] += (unsigned)w.{one};", f"{kind} w = {{.{other} = 3, .{one} = i % 90}}; a[i] += (unsigned)w.{one};",
+                         f"{kind} w = ({kind}){{.{one} = a[i] % 90}}; a[i] += (unsigned)w.{one};", f"v[i].{one} = ({kind}){{.{one} = i % 80}}.{one};")
         sums = " + ".join(f"3 * (unsigned)v[i].{name}" for name in names)
         return (f"{{\n{definition}{kind} v[N];\nmemset(v, 1, sizeof v);\nfor (int i = 0; i < N; i++) v[i].{names[-1]} = i % 100;\n"
                 f"#pragma acc parallel loop {self.levels('gang', 'worker', 'vector')} {self.pick('copy(v)', 'copy(v[0:N])', '')}\n"
                 f"for (int i = 0; i < N; i++) {{ {step} }}\n"
                 f"a[0] += sizeof({kind});\nfor (int i = 0; i < N; i++) a[i] += {sums};\n}}\n")
+
+    def addressed(self):
+        """Scalars whose address functions are given: one for all iterations in `kernels`, one for each where they are private."""
+        target, _, read = self.arrays()
+        first = self.value(["s"], [])
+        if self.chance(0.5):
+            step = self.pick(f"{target}[i] = bump(&t) ^ {read}[i];", f"put(&t, {read}[i]); {target}[i] += t;", f"if ({read}[i] % 3 == 1) {target}[i] ^= bump(&t);",
+                             f"{{ unsigned u = i; put(&u, t); bump(&t); {target}[i] = u; }}", f"x[i] = modf(y[i] * 0.25, &z) + z; {target}[i] += bump(&{target}[i]);",
+                             f"{{ int e; x[i] += frexp(y[i], &e); {target}[i] += e; }}")
+            return (f"t = {first};\n#pragma acc kernels{self.extra()}\n{{\n{self.pick('', f'{read}[2] ^= t + 1; ')}for (int i = 0; i < N; i++) {{ {step} }}\n}}\n#pragma acc wait\n"
+                    f"a[{self.random.randrange(SIZE)}] ^= t + (unsigned)z;\n")
+        step = self.pick(f"t = {self.value(['i', 's'], [read])}; {target}[i] += bump(&t); {target}[i] ^= t;", f"t = i; put(&t, {read}[i]); bump(&t); {target}[i] = t;",
+                         f"t = 3; for (int j = 0; j < (int)(i % 5); j++) bump(&t); {target}[i] -= t;", f"t = i; unsigned* at = i % 2 ? &t : &v; v = {read}[i]; bump(at); {target}[i] = t + v;")
+        return f"#pragma acc parallel loop {self.levels('gang', 'worker', 'vector')}{self.extra()} private(t, v)\nfor (int i = 0; i < N; i++) {{ {step} }}\n"
+
+    def rows(self):
+        """Pointers to rows, of constant and of variable length, in regions and as arguments of functions."""
+        variable = self.chance(0.4)
+        n = self.random.randrange(4, 20)
+        one, other = self.random.sample(range(3), 2)
+        if variable:
+            declared = f"int n = {n};\nunsigned (*g)[n] = (unsigned (*)[n])(pool + {one} * R * 20), (*h)[n] = (unsigned (*)[n])(pool + {other} * R * 20);\n"
+        else:
+            declared = f"int n = C;\nunsigned (*g)[C] = {self.pick('m', f'(unsigned (*)[C])(pool + {one} * R * 20)')}, (*h)[C] = k;\n"
+        sections = self.pick("", " copy(g[0:R]) copyin(h[0:R])", " copy(g[0:R][0:n]) copyin(h[0:R])")
+        read = self.pick("h[i][j]", "h[(i + 3) % R][j]", "in_matrix(n, h, i, j)", "in_matrix(n, h, (i + j) % R, j)", *([] if variable else ["in_rows(h, i, j)", "in_row(h[i] + 0, j)", "in_row(&h[i][0], j)"]))
+        how = self.pick("kernels", "parallel loop", "parallel loop collapse(2)", f"parallel loop {self.levels('gang', 'worker', 'vector')}")
+        loop = f"for (int i = 0; i < R; i++) for (int j = 0; j < n; j++) g[i][j] {self.pick('=', '+=', '^=')} {read} + {self.value(['i', 'j', 's'], ['a'], 1)};"
+        if self.chance(0.4) and "collapse" not in how:
+            loop = f"for (int i = 0; i < R; i++) {{ {self.pick('change_row(g[i], n, i);', 'change_row(&g[i][1], n - 1, h[i][2]);', 'change_row(g[i] + 1, n - 2, s); put(&g[i][0], i);')} }}"
+        if self.chance(0.2):
+            loop = "for (int i = 1; i < R; i++) change_row(g[i], n, in_row(g[i - 1], 3 % n));" if how == "kernels" else loop
+        # What functions use of a pointer is not seen.
+        if not sections and ("in_" in loop or "change_row" in loop):
+            sections = " copy(g[0:R]) copyin(h[0:R])"
+        return f"{{\n{declared}#pragma acc {how}{sections}{self.extra()}\n{loop}\n#pragma acc wait\n(void)g, (void)h;\n}}\n"
 
     def pooled(self):
         """Pointers in no clause into one array: side by side in `parallel`, anywhere in `kernels`."""
@@ -288,7 +342,7 @@ class generator:
                     f"m[i][j] {self.pick('+=', '^=', '=')} {self.pick('t', 'u', 'k[i][j]', 'a[i]', 'j')} + {self.pick('j * 3', 'b[i]', 'i')};\n")
 
         def once():
-            return self.pick("t = bump(&b[i]);", "t += c[i]++;", "u ^= a[i] -= 2;", f"m[i][{self.random.randrange(COLUMNS)}] ^= a[i] + t;", "b[i] += m[i][3] | m[i][t % C];",
+            return self.pick("t = bump(&b[i]);", "t += c[i]++;", "u ^= a[i] -= 2;", f"m[i][{self.random.randrange(COLUMNS)}] ^= a[i] + t;", "b[i] += m[i][3] | m[i][t % C];", "put(&m[i][i], t);", "if (t & 1) { for (int r = 1; r < C; r++) m[i][r] += m[i][r - 1]; a[i] += half(t) + square(u); }", "change_row(k[i], C, t);",
                              "if (a[i]++ % 3 == 1) b[i] += t;", "if (c[i] & 1) u += bump(&c[i]); else b[i] ^= u;", "for (int r = 0; r < 3; r++) c[i] = c[i] * 3 + r;",
                              "\n#pragma acc atomic capture\n{ t = c[i]; c[i] += 2; }\n", "\n#pragma acc atomic update\na[i] += t;\n", "k[i][u % C] += 5;",
                              f"if (b[i] & {self.pick(1, 2)}) {{{spread()}}} else a[i] ^= 9;", f"for (int w = 2; w > 0; w--) {{ {spread()} b[i] += w; }}")
@@ -315,7 +369,7 @@ class generator:
 
     def region(self):
         return self.pick(self.elementwise, self.elementwise, self.nested, self.nested, self.reduced, self.sums, self.kernels, self.kernels, self.serial,
-                         self.atomics, self.structures, self.pooled, self.heads, self.heads, self.copies, self.lone if self.lone_threads else self.heads)()
+                         self.atomics, self.structures, self.pooled, self.heads, self.heads, self.copies, self.addressed, self.rows, self.lone if self.lone_threads else self.heads)()
 
     def function(self, number):
         text = ""
@@ -333,7 +387,7 @@ class generator:
         elif shape == 2:
             text = (f"#pragma acc enter data copyin({everything})\n{text}#pragma acc update self(a, m)\n"
                     f"#pragma acc exit data copyout({everything})\n")
-        return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0;\nint q = 0;\ndouble z = 0;\n(void)s, (void)t, (void)q, (void)z;\n{text}}}\n"
+        return f"static void program{number}(unsigned seed) {{\nunsigned s = seed * 3 + 1, t = 0, v = 0;\nint q = 0;\ndouble z = 0;\n(void)s, (void)t, (void)v, (void)q, (void)z;\n{text}}}\n"
 
 
 def batch(seeds, lone_threads):
