@@ -526,8 +526,9 @@ class analyser {
             made.how = role::buffer;
             made.assigned = m_assigned.contains(variable);
             if (m_default == "none" && !clause && !m_own_pointers.contains(variable)) not_given(variable);
-            if (!sure && (m_default.empty() || (m_default == "none" && clause))) {
-                const std::string kind = written ? "IMPLICIT" : "IMPLICIT_READ";
+            const bool present = m_default == "present";
+            if (!sure && (m_default.empty() || present || (m_default == "none" && clause))) {
+                const std::string kind = present ? "IMPLICIT_PRESENT" : written ? "IMPLICIT" : "IMPLICIT_READ";
                 if (const auto used = extents_of_pointers().of(variable)) {
                     const auto range = "(" + used->first + ", " + used->last + ")";
                     const auto elements = "causeway_acc_elements" + range;
@@ -548,6 +549,8 @@ class analyser {
             made.how = role::buffer;
             if (!clause && m_default == "none") not_given(variable);
             // The clause may have named a part.
+                } else if (present) {
+                    // What the pointer's value leads to.
             const bool any_part = clause && !has_rows(type);
             if (!sure)
                 made.record = record_for(variable, m_default == "present" ? "PRESENT"

@@ -203,7 +203,8 @@ void map_all(device& on, queue& in, causeway_acc_data* data, int count) {
     // Clauses come first: what they map is present to pointers without one.
     std::vector<causeway_acc_data*> missing;
     for (int each = 0; each < count; ++each)
-        if (auto& one = data[each]; is_implicit(one) && one.base && one.bytes > 0 && !is_known(on, one))
+        if (auto& one = data[each]; is_implicit(one) && one.kind != CAUSEWAY_ACC_IMPLICIT_PRESENT && one.base &&
+                                    one.bytes > 0 && !is_known(on, one))
             missing.push_back(&one);
     map_implicit(on, in, std::move(missing));
 }

@@ -32,7 +32,8 @@ long queue_number(long given);
 
 /// A pointer without a clause.
 inline bool is_implicit(const causeway_acc_data& one) {
-    return one.kind == CAUSEWAY_ACC_IMPLICIT || one.kind == CAUSEWAY_ACC_IMPLICIT_READ;
+    return one.kind == CAUSEWAY_ACC_IMPLICIT || one.kind == CAUSEWAY_ACC_IMPLICIT_READ ||
+           one.kind == CAUSEWAY_ACC_IMPLICIT_PRESENT;
 }
 
 /// A block of memory that a clause's section names.

@@ -126,6 +126,10 @@ launch_site::found_argument find_argument(device& on, const causeway_acc_argumen
     if (const auto found = on.find_reserved(one.address); found != on.reserved().end())
         return at(found->second.buffer, found->second.offset, found->first);
     if (of_section) return in(*of_section);
+    const bool asks_for_it = implicit && one.data->kind == CAUSEWAY_ACC_IMPLICIT_PRESENT && one.data->bytes > 0;
+    if (asks_for_it)
+        fail_here(quoted(one.name) + " is not present on device " + std::to_string(on.number()) + ": " +
+                  range_text(one.data->host, one.data->bytes));
     if (implicit && one.data->host) { // no iteration uses its elements, but one may ask whether it is null
         made.location.buffer = on.placeholder();
         made.end = 0;

@@ -87,6 +87,20 @@ static void null_pointers(void) {
 #pragma acc exit data copyout(none[1 : 4])
 }
 
+/* Of a pointer of which two pieces are present, a region means the one that it uses. */
+static void pieces(int* a) {
+    for (int i = 0; i < 20; i++) a[i] = i;
+#pragma acc enter data copyin(a[6 : 2], a[13 : 3])
+#pragma acc parallel loop default(present)
+    for (int i = 13; i < 16; i++) a[i] *= 2;
+#pragma acc parallel loop default(present)
+    for (int i = 6; i < 8; i++) a[i] += 50;
+#pragma acc parallel loop default(present)
+    for (int i = 9; i < 9; i++) a[i] = 7;
+#pragma acc exit data copyout(a[6 : 2], a[13 : 3])
+    expect(a[5] == 5 && a[6] == 56 && a[7] == 57 && a[13] == 26 && a[15] == 30, "default(present) finds pieces");
+}
+
 static void arrays(int n) {
     double vla[n][n + 1], sum = 0;
     for (int i = 0; i < n; i++)
@@ -541,6 +555,8 @@ int main(void) {
     many_sums(1000);
     scalars();
     null_pointers();
+    int twenty[20];
+    pieces(twenty);
     beginning(200);
     arrays(13);
     sections();

@@ -36,7 +36,8 @@ enum causeway_acc_kind {
     CAUSEWAY_ACC_IMPLICIT, /* a pointer without a clause: as COPY, but maps nothing if that is on the device already.
                               `host` is null if the compiler could not tell which elements the region uses. */
     CAUSEWAY_ACC_IMPLICIT_READ, /* likewise, and the region writes nothing through it: as COPYIN */
-    CAUSEWAY_ACC_FIRSTPRIVATE /* a copy for this region alone, whatever is present */
+    CAUSEWAY_ACC_FIRSTPRIVATE, /* a copy for this region alone, whatever is present */
+    CAUSEWAY_ACC_IMPLICIT_PRESENT /* a pointer without a clause where default(present) stands: maps nothing */
 };
 
 /* One dimension of a section: how many parts it has there, and how far they are apart, in bytes. */
