@@ -89,7 +89,7 @@ bool may_be_string(const Expr* pointer) {
 
 std::vector<std::string> expression_printer::row_lengths(const VarDecl* variable) {
     std::vector<std::string> lengths;
-    auto type = variable->getType().getCanonicalType();
+    auto type = variable->getType();
     if (const auto* pointer = type->getAs<PointerType>())
         type = pointer->getPointeeType();
     else if (const auto* array = m_unit.context.getAsArrayType(type))
@@ -133,6 +133,8 @@ std::map<const VarDecl*, naming>::const_iterator expression_printer::named(const
 
 std::string expression_printer::operand(const Expr* expression) {
     const auto* plain = expression->IgnoreParenImpCasts();
+    // Of an array of the thread, where a pointer to its rows is meant.
+    if (is_row_pointer(expression->getType()) && plain->getType()->isArrayType()) return print(expression);
     auto text = print(plain);
     if (isa<DeclRefExpr, ArraySubscriptExpr, CallExpr, MemberExpr, FloatingLiteral>(plain)) return text;
     if (isa<IntegerLiteral>(plain) && text.front() != '-') return text;
@@ -242,6 +244,9 @@ std::string expression_printer::print(const Expr* expression) {
     if (m_replaced && isa<DeclRefExpr, ArraySubscriptExpr, MemberExpr, UnaryOperator>(expression) &&
         same_text(m_unit, expression, m_replaced))
         return m_replacement;
+    if (is_row_pointer(expression->getType()) &&
+        (!variable_named(expression) || expression->IgnoreParenImpCasts()->getType()->isArrayType()))
+        return row_pointer(expression);
     if (const auto* parentheses = dyn_cast<ParenExpr>(expression)) return "(" + print(parentheses->getSubExpr()) + ")";
     if (const auto* cast = dyn_cast<CastExpr>(expression)) {
         const bool written = isa<CStyleCastExpr>(cast);
@@ -287,6 +292,8 @@ std::string expression_printer::print(const Expr* expression) {
         if (unary->getOpcode() == UO_AddrOf && is_misaligned(unary->getSubExpr()))
             throw unsupported{location, misaligned};
         if (unary->getOpcode() == UO_Deref) check_alignment(unary, unary->getType());
+        // A row, which is used as a pointer to its first element.
+        if (unary->getOpcode() == UO_Deref && unary->getType()->isArrayType()) return print(unary->getSubExpr());
         auto inner = operand(unary->getSubExpr());
         if (unary->getOpcode() == UO_Extension) return inner;
         const auto sign = UnaryOperator::getOpcodeStr(unary->getOpcode()).str();
@@ -299,6 +306,9 @@ std::string expression_printer::print(const Expr* expression) {
         if (binary->isAssignmentOp() && is_row(binary->getLHS()))
             throw unsupported{location, "a region that changes pointers in memory"};
         if (binary->getOpcode() == BO_Assign) check_pointer_space(binary->getLHS(), binary->getRHS());
+        if (binary->getOpcode() == BO_Sub && is_row_pointer(binary->getLHS()->getType()))
+            return "(" + print(binary->getLHS()) + " - " + print(binary->getRHS()) + ") / " +
+                   row_length(binary->getLHS());
         const auto right = binary->isAssignmentOp() ? print(binary->getRHS()) : operand(binary->getRHS());
         // Clang nests no more than 256 brackets, which a long sum would.
         const auto* left = binary->getLHS()->IgnoreParenImpCasts();
@@ -348,14 +358,6 @@ bool expression_printer::is_row(const Expr* lvalue) const {
     return element && element->getType()->isPointerType() && rows_variable(element->getBase());
 }
 
-/// The variable that the expression is, or that stands for a pointer in a structure.
-static const VarDecl* variable_named(const Expr* expression) {
-    expression = expression->IgnoreParenImpCasts();
-    if (const auto* member = member_pointer(expression)) return member;
-    const auto* reference = dyn_cast<DeclRefExpr>(expression);
-    return reference ? dyn_cast<VarDecl>(reference->getDecl()) : nullptr;
-}
-
 const VarDecl* expression_printer::rows_variable(const Expr* expression) const {
     const auto* variable = variable_named(expression);
     const auto found = variable ? named(variable) : m_names.end();
@@ -395,26 +397,29 @@ std::string expression_printer::subscript(const ArraySubscriptExpr* expression) 
     if (base->getType()->isPointerType()) check_alignment(expression, expression->getType());
     const auto* variable = variable_named(base);
     const auto found = variable ? std::as_const(*this).named(variable) : m_names.cend();
-    const bool row_pointer = variable && found == m_names.cend() && isa<ParmVarDecl>(variable) &&
-                             !row_lengths(variable).empty();
+    const bool to_rows = is_row_pointer(base->getType());
     if (variable && found != m_names.cend() && found->second.rows && indices.size() <= 2)
         return rows_of(variable, indices);
-    if (!variable || !((found != m_names.cend() && found->second.flat) || row_pointer)) {
+    const bool flat = variable && found != m_names.cend() && found->second.flat;
+    const bool row = !variable && base->getType()->isArrayType() && !is_array_of_thread(base);
+    if (!flat && !to_rows && !row) {
         std::string text = operand(base);
         for (const auto* index : indices) text += "[" + print(index) + "]";
         return text;
     }
-    const auto lengths = row_lengths(variable);
+    const auto lengths = variable  ? row_lengths(variable)
+                         : to_rows ? lengths_of(base->getType()->getPointeeType(), base)
+                                   : lengths_of(m_unit.context.getAsArrayType(base->getType())->getElementType(), base);
     if (indices.size() > lengths.size() + 1)
         throw unsupported{expression->getExprLoc(),
-                          "a subscript of a pointer in '" + variable->getNameAsString() + "'"};
+                          "a subscript of a pointer in '" + (variable ? variable->getNameAsString() : "a row") + "'"};
     std::string offset = operand(indices[0]);
     const auto type = [](const std::string& text) { return "(long)" + text; };
     for (std::size_t row = 0; row < lengths.size(); ++row) {
         offset = row == 0 ? type(offset) + " * " + lengths[row] : "(" + offset + ") * " + lengths[row];
         if (row + 1 < indices.size()) offset += " + " + operand(indices[row + 1]);
     }
-    const auto text = print(base);
+    const auto text = variable ? print(base) : "(" + print(base) + ")";
     if (indices.size() < lengths.size() + 1) return "(" + text + " + (" + offset + "))";
     return text + "[" + (lengths.empty() ? print(indices[0]) : offset) + "]";
 }

@@ -24,6 +24,11 @@ struct naming {
 /// device's memory, or a thread's own (an empty string).
 std::string device_name(const clang::FunctionDecl* function, const std::vector<std::string>& spaces);
 
+/// A pointer to arrays.
+bool is_row_pointer(clang::QualType type);
+/// The variable that the expression is, or that stands for a pointer in a structure; nullptr for others.
+const clang::VarDecl* variable_named(const clang::Expr* expression);
+
 class expression_printer {
   public:
     expression_printer(const unit& unit, type_printer& types) : m_unit(unit), m_types(types) {}
@@ -68,6 +73,17 @@ class expression_printer {
     std::vector<std::string> row_lengths(const clang::VarDecl* variable);
 
   private:
+    /// True for an array that is one in the kernel, too. Others are pointers to elements.
+    bool is_array_of_thread(const clang::Expr* expression) const;
+    /// The lengths of an array of arrays, to which `pointer` points.
+    std::vector<std::string> lengths_of(clang::QualType row, const clang::Expr* pointer);
+    /// How many elements a step of a pointer to rows passes.
+    std::string row_length(const clang::Expr* pointer);
+    /// A pointer to the first element of an array.
+    std::string elements_of(const clang::Expr* array);
+    /// Prints a pointer to rows as one to elements.
+    std::string row_pointer(const clang::Expr* expression);
+
     const unit& m_unit;
     type_printer& m_types;
     std::map<const clang::VarDecl*, naming> m_names;

@@ -416,7 +416,11 @@ class analyser {
                 }
             if (const auto* declaration = dyn_cast<DeclStmt>(each))
                 for (const auto* one : declaration->decls())
-                    if (const auto* variable = dyn_cast<VarDecl>(one)) m_declared.insert(variable);
+                    if (const auto* variable = dyn_cast<VarDecl>(one)) {
+                        m_declared.insert(variable);
+                        find_lengths(variable->getType(), hidden);
+                    }
+            if (const auto* cast = dyn_cast<CStyleCastExpr>(each)) find_lengths(cast->getType(), hidden);
             if (const auto* call = dyn_cast<CallExpr>(each); call && call->getDirectCallee())
                 for (const auto& used : globals_of(call->getDirectCallee()))
                     if (m_unit.is_declared(used.variable) && m_used.insert(used.variable).second)
@@ -439,6 +443,14 @@ class analyser {
             for (const auto& clause : m_of.directive->clauses)
                 if (clause.name == "private")
                     for (const auto& entry : clause.items) m_used.erase(variable_of(m_of, entry));
+    }
+
+    /// Variables that are lengths of rows in the type of a pointer.
+    void find_lengths(QualType type, const std::set<const VarDecl*>& hidden) {
+        if (const auto* pointer = type->getAs<PointerType>()) type = pointer->getPointeeType();
+        for (; const auto* array = m_unit.context.getAsArrayType(type); type = array->getElementType())
+            if (const auto* given = dyn_cast<VariableArrayType>(array); given && given->getSizeExpr())
+                find_used(given->getSizeExpr(), hidden);
     }
 
     void note_writes() {
@@ -537,6 +549,8 @@ class analyser {
                                              "(causeway_acc_is_endless" + range + " ? (void *)0 : (void *)(" + name +
                                                  " + (" + elements + " > 0 ? " + used->first + " : 0)))",
                                              "(void *)" + name, elements + " * sizeof(*" + name + ")", name});
+                } else if (present) {
+                    // What the pointer's value leads to.
                 } else if (const auto declared = declared_bytes(m_unit, variable); !declared.empty()) {
                     made.record = own_record(m_region.data.size());
                     m_region.data.push_back({kind, "(void *)" + name, "(void *)" + name, declared, name, true});
@@ -549,8 +563,6 @@ class analyser {
             made.how = role::buffer;
             if (!clause && m_default == "none") not_given(variable);
             // The clause may have named a part.
-                } else if (present) {
-                    // What the pointer's value leads to.
             const bool any_part = clause && !has_rows(type);
             if (!sure)
                 made.record = record_for(variable, m_default == "present" ? "PRESENT"

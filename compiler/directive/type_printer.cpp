@@ -46,7 +46,11 @@ std::string type_printer::declare(QualType type, const std::string& name, Source
         if (pointee->isFunctionType()) throw unsupported{location, "a pointer to a function"};
         if (pointee->isVoidType()) return with(space + " void *");
         if (pointee->isPointerType()) throw unsupported{location, "a pointer to pointers"};
-        if (pointee->isArrayType()) return declare(pointee, "(*" + name + ")", location, space).insert(0, space + " ");
+        if (pointee->isArrayType()) { // to rows: kernels have a pointer to elements
+            const auto element = m_unit.context.getBaseElementType(pointee);
+            if (element->isPointerType()) throw unsupported{location, "a pointer to pointers"};
+            return with(space + (element.isConstQualified() ? " const " : " ") + this->name(element, location) + " *");
+        }
         return with(space + (pointee.isConstQualified() ? " const " : " ") + this->name(pointee, location) + " *");
     }
     if (const auto* record_type = canonical->getAs<RecordType>()) return with(record(record_type->getDecl(), location));

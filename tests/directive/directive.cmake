@@ -6,7 +6,7 @@ if(NOT TARGET causeway_cc)
 endif()
 set(directive_script ${CMAKE_CURRENT_LIST_DIR}/compile_and_run.sh)
 foreach(runtime ${runtimes})
-  foreach(program copies declared effects expressions extents found_reductions gangs inferred iterations layouts loop_values matmul heat members peers pools reductions regions rows)
+  foreach(program copies declared effects expressions extents found_reductions gangs inferred iterations layouts loop_values matmul heat members peers pools reductions regions row_pointers rows)
     causeway_test(directive.${program}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
       COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
     # Two devices, whichever the runtime has.
@@ -14,7 +14,7 @@ foreach(runtime ${runtimes})
   endforeach()
 endforeach()
 # Launches of GPUs, with many threads in a group and groups that share the lanes' loop.
-foreach(program copies effects extents found_reductions gangs inferred iterations layouts loop_values matmul heat members pools reductions regions rows)
+foreach(program copies effects extents found_reductions gangs inferred iterations layouts loop_values matmul heat members pools reductions regions row_pointers rows)
   causeway_test(directive.${program}_as_gpu.pocl LABEL directive RUNTIME pocl TIMEOUT 600
     COMMAND ${directive_script} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c)
   set_property(TEST directive.${program}_as_gpu.pocl APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2 ACC_LAUNCH_AS_GPU=1)
@@ -107,7 +107,7 @@ find_program(CAUSEWAY_OCLGRIND oclgrind)
 if(CAUSEWAY_OCLGRIND)
   # Optimised, it uses llvm.usub.sat, which oclgrind 21.10 does not have.
   set(options_for_inferred --build-options -cl-opt-disable)
-  foreach(program extents found_reductions gangs inferred layouts loop_values matmul members pools reductions regions rows)
+  foreach(program extents found_reductions gangs inferred layouts loop_values matmul members pools reductions regions row_pointers rows)
     add_test(NAME directive.races.${program}
       COMMAND ${CMAKE_CURRENT_LIST_DIR}/see_races.sh ${CAUSEWAY_OCLGRIND} $<TARGET_FILE:causeway_cc> ${CMAKE_CURRENT_LIST_DIR}/${program}.c
               ${options_for_${program}})
