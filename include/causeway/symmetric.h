@@ -113,7 +113,7 @@ typedef cl_uint cl_element_type;
  * one refuses. CL_INVALID_OPERATION: this process is a PE already; or the heap lies in memory that a link between
  * devices reaches, and the context has more devices. CL_INVALID_VALUE: a size of 0, or other sizes on other PEs.
  * CL_INVALID_BUFFER_SIZE: a size above the driver's largest buffer. Also CL_INVALID_CONTEXT, CL_INVALID_DEVICE and
- * CL_OUT_OF_HOST_MEMORY.
+ * CL_OUT_OF_HOST_MEMORY. PEs are watched from its end on: if a rank dies within it, the others may stay in MPI.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_init(cl_context context, cl_device_id device, MPI_Comm comm,
                                                size_t heap_bytes);

@@ -456,7 +456,7 @@ void messenger::repeat(time_point now) {
 }
 
 void messenger::withdraw(int space, int rank, wire_header header) {
-    m_withdrawn.emplace(header.sender, recipient{space, rank});
+    m_withdrawn.emplace(header.sender, recipient{space, rank, header.tag});
     header.what = wire_header::kind::withdraw;
     send(space, rank, header);
 }
@@ -590,6 +590,9 @@ void messenger::end_exchanges_with_lost(time_point now) {
 }
 
 void messenger::let_go(int space, int rank, int tag, const failure& why) {
+    std::erase_if(m_withdrawn, [&](const auto& each) {
+        return each.second.space == space && each.second.rank == rank && each.second.tag == tag;
+    });
     const auto all = m_exchanges;
     for (const auto& [number, known] : all)
         if (known.space == space && known.peer == rank && m_exchanges.contains(number)) known.which->let_go(tag, why);

@@ -218,7 +218,8 @@ class messenger final : public transfer::progress_source {
     void peer_lost(int space, int rank, const failure& why, comm::loss how);
     /// Keeps for good what MPI may still write to.
     void keep(std::vector<std::byte> memory) { m_kept.push_back(std::move(memory)); }
-    /// Ends the eager messages with `tag` to a rank that may never take them. They may arrive all the same.
+    /// Ends the eager messages with `tag` to a rank that may never take them, and waits no more for its answers to what
+    /// was withdrawn. They may arrive all the same.
     void let_go(int space, int rank, int tag, const failure& why);
     /// Ends `done` of a message that MPI still has. Its memory is kept, because MPI may still read it.
     void lose_message_of(const comm::operation& done, const failure& why);
@@ -299,7 +300,7 @@ class messenger final : public transfer::progress_source {
     std::vector<std::uint64_t> m_again;
     time_point m_next_repeat;
     struct recipient {
-        int space, rank;
+        int space, rank, tag;
     };
     std::map<std::uint64_t, recipient> m_withdrawn; // sends whose answer is still to come
     bool m_ended = false; // MPI is gone

@@ -354,6 +354,29 @@ TEST_P(rank_protocol, lets_go_of_the_eager_message_that_nobody_may_take) {
     both.expect_quiet();
 }
 
+TEST_P(rank_protocol, waits_for_no_answer_of_a_rank_that_may_never_give_one) {
+    two_ranks both;
+    both.b.messages.listen(0);
+    both.a.settings.set("block", "64");
+    auto large = bench::pattern(100);
+    const auto announced = both.a.send(large, 1);
+    both.settle();
+    both.a.machine.cancel(announced, {status::peer_failed, 0, 0, "PE 1 has left"});
+    both.settle();
+    EXPECT_EQ(status_of(announced), status::peer_failed);
+    EXPECT_TRUE(both.a.messages.busy()) << "the other rank answers what was withdrawn";
+    both.a.messages.let_go(0, 1, tag, {status::peer_failed, 0, 0, "PE 1 has left"});
+    chooser choices;
+    while (both.network.deliverable() > 0 && both.a.messages.busy()) { // MPI has its messages yet
+        both.network.deliver(choices.choose(both.network.deliverable()));
+        both.a.machine.step();
+    }
+    EXPECT_FALSE(both.a.messages.busy());
+    // It may answer all the same.
+    both.run(choices);
+    both.expect_quiet();
+}
+
 TEST_P(rank_protocol, asks_mpi_for_nothing_when_it_has_ended) {
     two_ranks both;
     both.a.settings.set("eager", "64");
