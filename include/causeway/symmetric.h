@@ -21,7 +21,7 @@
  * Functions return OpenCL's codes, or NULL, and leave a text for causeway_error_last_message(). Any thread may call.
  * Sizes and offsets are in bytes. "Collective": all PEs call it, and make their collective calls in the same order.
  *
- * A PE is dead if its process ended without causeway_symmetric_finalize and MPI_Finalize. Commands to it, waits for
+ * A PE is dead if its process ended without causeway_symmetric_finalize or MPI_Finalize. Commands to it, waits for
  * words and collective calls then fail with CL_TRANSFER_PEER_FAILED and name it. docs/one-sided.md says when that is
  * found. Commands to the PEs that are left still work.
  *
@@ -206,7 +206,7 @@ CAUSEWAY_EXPORT cl_int clEnqueueWordWait(cl_command_queue queue, cl_bool blockin
                                          const cl_event* event_wait_list, cl_event* event);
 
 /* Puts and gets of boxes, with origins and pitches as in clEnqueueWriteBufferRect; `target` or `source` is the address
- * from which the other box's origin counts. */
+ * from which the other box's origin counts. A region without elements is refused. */
 CAUSEWAY_EXPORT cl_int clEnqueuePutRect(cl_command_queue queue, cl_mem buffer, cl_bool blocking,
                                         const size_t buffer_origin[3], const size_t target_origin[3],
                                         const size_t region[3], size_t buffer_row_pitch, size_t buffer_slice_pitch,
@@ -220,8 +220,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueGetRect(cl_command_queue queue, cl_mem buffer, c
                                         cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                         cl_event* event);
 
-/* Puts and gets of `count` elements of `element_bytes` each. Strides are in bytes, from the start of one element to the
- * start of the next. */
+/* Puts and gets of `count` elements of `element_bytes` each, both above 0. Strides are in bytes, from the start of one
+ * element to the start of the next: at least `element_bytes`, or 0 for elements that lie side by side. */
 CAUSEWAY_EXPORT cl_int clEnqueuePutStrided(cl_command_queue queue, cl_mem buffer, cl_bool blocking, size_t offset,
                                            size_t buffer_stride, void* target, size_t target_stride,
                                            size_t element_bytes, size_t count, int pe, cl_uint num_events_in_wait_list,
@@ -233,9 +233,10 @@ CAUSEWAY_EXPORT cl_int clEnqueueGetStrided(cl_command_queue queue, cl_mem buffer
 
 /*
  * An atomic operation on a word of 4 or 8 bytes of PE `pe`. CL_ATOMIC_COMPARE_SWAP stores `operand` if the word is
- * `compared`; CL_ATOMIC_FETCH and CL_ATOMIC_INC ignore `operand`. The word's former value is written to `result` at
- * `result_offset`, unless `result` is NULL. Atomic with respect to each other and to signals on every PE; not to
- * kernels, nor to the host's own accesses.
+ * `compared`; CL_ATOMIC_FETCH and CL_ATOMIC_INC ignore `operand`. For a word of 4 bytes the low half of `operand`
+ * counts, and `compared` has to fit it; a negative number may have its sign in all 64 bits. The word's former value is
+ * written to `result` at `result_offset`, unless `result` is NULL. Atomic with respect to each other and to signals on
+ * every PE; not to kernels, nor to the host's own accesses.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool blocking, cl_atomic_operation operation,
                                                 size_t word_bytes, void* word, uint64_t operand, uint64_t compared,
@@ -244,9 +245,9 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricAtomic(cl_command_queue queue, cl_bool 
                                                 cl_event* event);
 
 /*
- * A fence: this PE's one-sided commands enqueued before it, in any queue, have taken effect before those enqueued after
- * it begin. A quiet is a fence that also reports failures: it fails with the first failure, since the last quiet, of a
- * command that had begun.
+ * A fence: this PE's puts, gets, signals and atomics enqueued before it, in any queue, have taken effect before those
+ * enqueued after it begin. A quiet is a fence that also reports failures: it fails with the first failure of such a
+ * command or blocking call since the last quiet.
  */
 CAUSEWAY_EXPORT cl_int clEnqueueFence(cl_command_queue queue, cl_uint num_events_in_wait_list,
                                       const cl_event* event_wait_list, cl_event* event);
@@ -260,9 +261,10 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool
 /*
  * Collective, with the same addresses and sizes everywhere. They begin as a barrier does; when the event is complete,
  * `target` has the result and `source` may be changed. If PEs give different ones, the command moves nothing, and fails
- * on all of them with CL_INVALID_VALUE. What a PE refuses by itself, as a freed address, fails there at once; the
- * others wait until it comes to its next collective call, gives up or ends. Ranges that overlap are refused with
- * CL_MEM_COPY_OVERLAP, except one range for both in a broadcast or a reduction.
+ * on all of them with CL_INVALID_VALUE. What a PE refuses by itself, as a freed address, fails there at once, and on
+ * the others with CL_TRANSFER_PEER_FAILED and that PE's reason. Ranges that overlap are refused with
+ * CL_MEM_COPY_OVERLAP, except one range for both in a broadcast or a reduction. If PEs come to different calls, these
+ * fail with CL_INVALID_OPERATION; where one call meets more often than the other, so do all collectives behind them.
  *
  * Broadcast: `size` bytes of PE `root`. Collect: `size` bytes of each PE, one behind the other. All to all: PE i's part
  * j of `size` bytes becomes PE j's part i.
@@ -289,8 +291,8 @@ CAUSEWAY_EXPORT cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool 
 
 /*
  * The same operations from host code, without a queue; they return when they are complete. The host's side is ordinary
- * memory, or this PE's own heap, where source and target may overlap. Only fences and quiets order such a put or get
- * with commands.
+ * memory, or this PE's own heap, where source and target may overlap. Such a put or get is ordered with
+ * commands that are complete, and by fences, quiets and collectives; not by any queue.
  */
 CAUSEWAY_EXPORT cl_int causeway_symmetric_put(void* target, const void* source, size_t size, int pe);
 CAUSEWAY_EXPORT cl_int causeway_symmetric_get(void* target, const void* source, size_t size, int pe);

@@ -4,6 +4,7 @@
 
 #include "endpoints/symmetric/symmetric_endpoint.hpp"
 #include "runtime/enqueue.hpp"
+#include "runtime/guard.hpp"
 #include "runtime/symmetric_heap.hpp"
 
 #include <causeway/symmetric.h>
@@ -42,6 +43,20 @@ struct checked_command {
 [[nodiscard]] cl_int enqueue_wait(cl_command_type type, const checked_command& checked,
                                   std::unique_ptr<transfer::endpoint> source, const char* name, cl_bool blocking,
                                   const event_arguments& events);
+
+/// Makes a collective call of `times` meetings, as guard() does. If it throws, nothing was enqueued: this PE then takes
+/// part only to say why, as the others would wait for it, or take its next call for this one.
+template <class Call> cl_int take_part(const char* name, int times, Call call) {
+    return guard([&] {
+        try {
+            return call();
+        } catch (...) {
+            if (const auto heap = symmetric_heap::of_process_if_any())
+                heap->refuse_collective(name, times, current_failure());
+            throw;
+        }
+    });
+}
 
 inline constexpr endpoints::meeting_purpose barrier_purpose{.name = "a barrier", .number = 5};
 

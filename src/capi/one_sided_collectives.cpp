@@ -2,7 +2,6 @@
 // Commands that all PEs take part in, and that move bytes.
 #include "capi/one_sided.hpp"
 
-#include "runtime/guard.hpp"
 #include "runtime/heap_reduction.hpp"
 
 #include <array>
@@ -18,6 +17,8 @@ struct collective_locations {
     size_t target, source;
 };
 
+constexpr int meetings_to_move = 2, meetings_to_reduce = 3;
+
 /// Each PE gathers what `pieces` says. `number` is the call's own.
 template <class Pieces> cl_int enqueue_collective(cl_command_type type, const char* name, std::uint64_t number,
                                                   const checked_command& checked, const collective_locations& where,
@@ -27,11 +28,12 @@ template <class Pieces> cl_int enqueue_collective(cl_command_type type, const ch
     endpoints::collective what;
     what.purpose = {.name = name,
                     .number = number,
+                    .number_name = "the root",
                     .value = size,
                     .value_name = "the number of bytes",
                     .target = where.target,
                     .source = where.source,
-                    .times = 2};
+                    .times = meetings_to_move};
     what.pieces = std::move(pieces);
     return enqueue_flows(type, checked, checked.heap->collective(std::move(what), where.target, all_bytes), blocking,
                          events);
@@ -98,7 +100,7 @@ size_t locate_elements(const symmetric_heap& heap, const void* address, size_t c
 cl_int clEnqueueSymmetricBroadcast(cl_command_queue queue, cl_bool blocking, void* target, const void* source,
                                    size_t size, int root, cl_uint num_events_in_wait_list,
                                    const cl_event* event_wait_list, cl_event* event) {
-    return guard([&] {
+    return take_part("a broadcast", meetings_to_move, [&] {
         const auto checked = check_command(queue);
         const collective_locations where{checked.heap->locate(target, size, "the target"),
                                          checked.heap->locate(source, size, "the source")};
@@ -119,7 +121,7 @@ cl_int clEnqueueSymmetricBroadcast(cl_command_queue queue, cl_bool blocking, voi
 cl_int clEnqueueSymmetricCollect(cl_command_queue queue, cl_bool blocking, void* target, const void* source,
                                  size_t size, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                  cl_event* event) {
-    return guard([&] {
+    return take_part("a collect", meetings_to_move, [&] {
         const auto checked = check_command(queue);
         const int pes = checked.heap->memory()->pes();
         const auto all = times(size, pes);
@@ -139,7 +141,7 @@ cl_int clEnqueueSymmetricCollect(cl_command_queue queue, cl_bool blocking, void*
 cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_bool blocking, void* target, const void* source,
                                   size_t size, cl_uint num_events_in_wait_list, const cl_event* event_wait_list,
                                   cl_event* event) {
-    return guard([&] {
+    return take_part("an all-to-all", meetings_to_move, [&] {
         const auto checked = check_command(queue);
         const auto& heap = *checked.heap->memory();
         const int pes = heap.pes(), own = heap.pe();
@@ -161,7 +163,7 @@ cl_int clEnqueueSymmetricAllToAll(cl_command_queue queue, cl_bool blocking, void
 cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* target, const void* source,
                                 size_t count, cl_element_type type, cl_reduction operation,
                                 cl_uint num_events_in_wait_list, const cl_event* event_wait_list, cl_event* event) {
-    return guard([&] {
+    return take_part("a reduction", meetings_to_reduce, [&] {
         const event_arguments events{num_events_in_wait_list, event_wait_list, event};
         const auto checked = check_command(queue);
         if (type >= elements.size())
@@ -191,11 +193,12 @@ cl_int clEnqueueSymmetricReduce(cl_command_queue queue, cl_bool blocking, void* 
         endpoints::collective what;
         what.purpose = {.name = "a reduction",
                         .number = 9 + 16 * (std::uint64_t{type} * reductions.size() + operation),
+                        .number_name = "the element type or the operation",
                         .value = count,
                         .value_name = "the number of elements",
                         .target = where.target,
                         .source = where.source,
-                        .times = 3};
+                        .times = meetings_to_reduce};
         what.compute = [work](transfer::step& done) { work->start(done); };
         what.pieces = [=](const endpoints::meeting_turn&) {
             std::vector<endpoints::heap_piece> slices;

@@ -94,6 +94,10 @@ static bool fits(uint64_t value, size_t bytes, bool is_signed) {
     return bytes == sizeof value || value <= UINT32_MAX || (is_signed && number < 0 && number >= INT32_MIN);
 }
 
+[[noreturn]] static void refuse_number(const std::string& what, const std::string& number) {
+    throw transfer_error(status::invalid_value, what + ", " + number + ", does not fit a word of 4 bytes");
+}
+
 endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word, size_t bytes, cl_comparison how,
                                    uint64_t value) {
     check_word_size(bytes);
@@ -102,10 +106,8 @@ endpoints::awaited_word check_word(const symmetric_heap& heap, const void* word,
     const bool is_signed = (how & CL_COMPARE_SIGNED) != 0;
     const auto offset = heap.locate_word(word, bytes, "the word");
     if (!fits(value, bytes, is_signed))
-        throw transfer_error(status::invalid_value,
-                             "the value to compare with, " +
-                                 (is_signed ? std::to_string(static_cast<int64_t>(value)) : std::to_string(value)) +
-                                 ", does not fit a word of 4 bytes");
+        refuse_number("the value to compare with",
+                      is_signed ? std::to_string(static_cast<int64_t>(value)) : std::to_string(value));
     return {offset, bytes, *known, value, is_signed};
 }
 
@@ -126,7 +128,10 @@ endpoints::heap_atomic check_atomic(const symmetric_heap& heap, cl_atomic_operat
     check_word_size(word_bytes);
     const auto offset = heap.locate_word(word, word_bytes, "the word");
     heap.require_pe(pe);
-    return {pe, offset, word_bytes, known[operation], operand, compared};
+    const auto what = known[operation];
+    if (what == atomic_operation::compare_and_swap && !fits(compared, word_bytes, true))
+        refuse_number("the value to compare with", std::to_string(compared));
+    return {pe, offset, word_bytes, what, operand, compared};
 }
 
 } // namespace causeway::capi
@@ -217,7 +222,7 @@ cl_int enqueue_box(cl_command_type type, cl_command_queue queue, cl_mem buffer, 
         auto location = check_buffer(checked.queue, buffer);
         const bool puts = type == CL_COMMAND_PUT;
         const auto shape = check_box(location.buffer_bytes, "the buffer", here);
-        const auto base = checked.heap->locate(address, 0, puts ? "the target" : "the source");
+        const auto base = checked.heap->locate(address, 1, puts ? "the target" : "the source");
         const auto other = check_box(checked.heap->bytes_from(base), "the allocation in the symmetric heap", there);
         checked.heap->require_pe(pe);
         refuse_overlap(*checked.heap, pe, buffer, box_at(0, shape), box_at(number_of(address), other));
@@ -398,7 +403,7 @@ cl_int clEnqueueQuiet(cl_command_queue queue, cl_bool blocking, cl_uint num_even
 
 cl_int clEnqueueSymmetricBarrier(cl_command_queue queue, cl_bool blocking, cl_uint num_events_in_wait_list,
                                  const cl_event* event_wait_list, cl_event* event) {
-    return guard([&] {
+    return take_part(barrier_purpose.name, barrier_purpose.times, [&] {
         const auto checked = check_command(queue);
         return enqueue_wait(CL_COMMAND_SYMMETRIC_BARRIER, checked,
                             endpoints::make_meeting(checked.heap->memory(), barrier_purpose), "barrier", blocking,

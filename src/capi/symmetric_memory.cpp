@@ -75,7 +75,7 @@ cl_mem causeway_symmetric_buffer(const void* address, size_t* offset, cl_int* er
     cl_mem found = nullptr;
     const auto code = guard([&] {
         const auto heap = symmetric_heap::of_process();
-        const auto where = heap->locate(address, 0, "the address");
+        const auto where = heap->locate(address, 1, "the address");
         if (offset != nullptr) *offset = where;
         found = heap->buffer();
         return CL_SUCCESS;
@@ -95,7 +95,7 @@ extern "C" __attribute__((visibility("default"))) bool causeway_symmetric_alloca
 void* causeway_symmetric_pointer(const void* address, int pe) {
     return address_or_null([&]() -> void* {
         const auto heap = symmetric_heap::of_process();
-        const auto where = heap->locate(address, 0, "the address");
+        const auto where = heap->locate(address, 1, "the address");
         heap->require_pe(pe);
         return heap->memory()->reachable(pe, where);
     });

@@ -95,7 +95,8 @@ void heap_server::start() {
                           .bytes = own.source,
                           .value = own.number,
                           .purpose = own.purpose,
-                          .brought = own.value};
+                          .brought = own.value,
+                          .times = own.times};
         told.has_failed = static_cast<std::int32_t>(own.has_failed);
         if (own.has_failed != 0) std::copy(own.reason.begin(), own.reason.end(), told.reason.begin());
         send(pe, told);
@@ -241,6 +242,7 @@ void heap_server::take(int from, const heap_message& message) {
                                               .value = message.brought,
                                               .target = message.offset,
                                               .source = message.bytes,
+                                              .times = message.times,
                                               .has_failed = static_cast<std::uint32_t>(message.has_failed)};
         std::copy_n(message.reason.begin(), come.reason.size(), come.reason.begin());
         m_heap->note_arrival(from, come);

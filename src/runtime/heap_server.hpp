@@ -40,6 +40,7 @@ struct heap_message {
     std::uint64_t word_bytes = 8, word_offset = 0, operand = 0, compared = 0;
     std::uint64_t value = 0; ///< of a reply: what was in the word before; of an arrival: its number
     std::uint64_t purpose = 0, brought = 0; ///< of an arrival
+    std::uint32_t times = 0; ///< of an arrival
     std::int32_t status = 0, has_failed = 0;
     std::array<char, 160> reason{};
 };

@@ -347,7 +347,19 @@ template <class Check> static endpoints::heap_control::refusal_text refusal_of(C
     }
 }
 
-void* symmetric_heap::allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment) {
+void symmetric_heap::refuse_collective(const char* name, int times, const failure& why) const noexcept {
+    try {
+        require_mpi();
+        auto meeting = endpoints::make_meeting(m_heap, {.name = name, .times = times, .refusal = text_of(why)});
+        const auto work = std::make_shared<transfer::command>(
+            one_flow(std::move(meeting), endpoints::make_empty_endpoint(name), 0), nullptr);
+        work->is_called({.name = name});
+        runtime::instance().submit(work, uses_mpi::yes);
+    } catch (...) { // the others wait until this PE ends
+    }
+}
+
+void* symmetric_heap::allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment, std::uint64_t number) {
     std::size_t bytes = 0;
     const auto refusal = refusal_of([&] {
         if (__builtin_mul_overflow(count, bytes_each, &bytes))
@@ -361,10 +373,12 @@ void* symmetric_heap::allocate(std::size_t count, std::size_t bytes_each, std::s
                                                             std::to_string(largest_alignment));
     });
     meet({.name = "an allocation in the symmetric heap",
-          .number = 2 + 16 * static_cast<std::uint64_t>(std::bit_width(alignment)),
+          .number = number + 16 * static_cast<std::uint64_t>(std::bit_width(alignment)),
+          .number_name = "the alignment",
           .value = bytes,
           .value_name = "the number of bytes",
-          .refusal = refusal});
+          .refusal = refusal,
+          .refused_with = status::invalid_value});
     if (bytes == 0) return nullptr;
     const std::lock_guard lock(m_mutex);
     const auto found = m_allocator.take(bytes, alignment);
@@ -377,12 +391,15 @@ void* symmetric_heap::allocate(std::size_t count, std::size_t bytes_each, std::s
 }
 
 void* symmetric_heap::allocate_zeros(std::size_t count, std::size_t bytes_each) {
-    auto* const made = allocate(count, bytes_each, 1);
+    auto* const made = allocate(count, bytes_each, 1, 8);
     const auto refusal = refusal_of([&] {
         if (made != nullptr) clear(made, count * bytes_each);
     });
     try { // nobody puts there before it is zero
-        meet({.name = "causeway_symmetric_calloc", .number = 4, .refusal = refusal});
+        meet({.name = "causeway_symmetric_calloc",
+              .number = 4,
+              .refusal = refusal,
+              .refused_with = status::invalid_value});
     } catch (...) {
         if (made != nullptr) give(offset_of(static_cast<std::byte*>(made)));
         throw;
@@ -394,9 +411,9 @@ void symmetric_heap::free(void* address) {
     std::size_t offset = m_allocator.bytes();
     const auto refusal = refusal_of([&] {
         if (address == nullptr) return;
-        offset = locate(address, 0, "the address");
+        offset = locate(address, 1, "the address");
         const std::lock_guard lock(m_mutex);
-        const auto range = m_allocator.find_or_end(offset);
+        const auto range = m_allocator.find(offset);
         if (!range) throw transfer_error(status::invalid_value, "another thread has freed the address meanwhile");
         if (range->offset != offset)
             throw transfer_error(status::invalid_value,
@@ -406,7 +423,8 @@ void symmetric_heap::free(void* address) {
           .number = 3,
           .value = offset,
           .value_name = "the offset",
-          .refusal = refusal});
+          .refusal = refusal,
+          .refused_with = status::invalid_value});
     const auto bytes = bytes_from(offset);
     if (m_server && bytes != 0) m_heap->words(m_heap->pe()).remove(offset, bytes);
     give(offset);

@@ -51,8 +51,10 @@ class symmetric_heap {
     [[nodiscard]] cl_device_id device() const { return m_device; }
     [[nodiscard]] cl_mem buffer() const { return m_buffer.get(); }
 
-    /// Collective. Throw transfer_error, on every PE if one refuses its arguments. Null for 0 bytes.
-    [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment);
+    /// Collective. Throw transfer_error, on every PE if one refuses its arguments. Null for 0 bytes. `number` is the
+    /// call's own.
+    [[nodiscard]] void* allocate(std::size_t count, std::size_t bytes_each, std::size_t alignment,
+                                 std::uint64_t number = 2);
     [[nodiscard]] void* allocate_zeros(std::size_t count, std::size_t bytes_each);
     void free(void* address);
 
@@ -117,6 +119,9 @@ class symmetric_heap {
     static void run(const char* name, flows moved);
     /// All PEs come together, and agree about `purpose`. Waits. Throws transfer_error.
     void meet(const endpoints::meeting_purpose& purpose) const;
+    /// This PE takes part in a collective command of `times` meetings only to say why it refuses its call. Does not
+    /// wait.
+    void refuse_collective(const char* name, int times, const failure& why) const noexcept;
 
   private:
     void require_mpi() const;

@@ -9,9 +9,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <thread>
+#include <utility>
 
 using namespace faults;
 using support::bytes;
@@ -124,14 +126,17 @@ class one_sided_scenario final : public scenario {
     std::uint64_t m_run = 0;
 };
 
-/// Every collective, a put of strided elements and a change of a word, of one PE: where one call of several PEs is
-/// refused, they are out of step.
+/// Every collective, a put of strided elements and a change of a word. What fails on one PE fails on all, or the next
+/// calls would meet the wrong ones.
 class collectives_scenario final : public scenario {
   public:
     explicit collectives_scenario(cl_device_id device) : m_scene(device), m_sent(m_scene, bytes_of(count)) {
-        if (causeway_symmetric_init(m_scene.context(), device, MPI_COMM_SELF, std::size_t{1} << 20) != CL_SUCCESS)
+        if (causeway_symmetric_init(m_scene.context(), device, MPI_COMM_WORLD, std::size_t{1} << 20) != CL_SUCCESS)
             throw std::runtime_error(causeway_error_last_message());
-        for (auto& each : m_heap) each = static_cast<cl_uint*>(causeway_symmetric_calloc(count, sizeof(cl_uint)));
+        m_pe = causeway_symmetric_pe();
+        m_pes = static_cast<std::size_t>(causeway_symmetric_pes());
+        for (auto& each : m_heap)
+            each = static_cast<cl_uint*>(causeway_symmetric_calloc(count * m_pes, sizeof(cl_uint)));
         // A heap keeps the program of a reduction, and its queue.
         EXPECT_EQ(clEnqueueSymmetricReduce(m_scene.queue(), CL_TRUE, m_heap[summed], m_heap[source], count,
                                            CL_ELEMENT_UINT, CL_REDUCE_SUM, 0, nullptr, nullptr),
@@ -145,10 +150,10 @@ class collectives_scenario final : public scenario {
         ++m_run;
         m_source = support::pattern(bytes_of(count), m_run);
         m_sent.fill(m_source);
-        EXPECT_EQ(causeway_symmetric_put(m_heap[source], m_source.data(), m_source.size(), 0), CL_SUCCESS);
-        const bytes zeros(bytes_of(count), 0);
+        EXPECT_EQ(causeway_symmetric_put(m_heap[source], m_source.data(), m_source.size(), m_pe), CL_SUCCESS);
+        const bytes zeros(bytes_of(count) * m_pes, 0);
         for (auto target : {summed, spread, collected, exchanged, strided, word})
-            EXPECT_EQ(causeway_symmetric_put(m_heap[target], zeros.data(), zeros.size(), 0), CL_SUCCESS);
+            EXPECT_EQ(causeway_symmetric_put(m_heap[target], zeros.data(), zeros.size(), m_pe), CL_SUCCESS);
     }
 
     std::vector<started> start() override {
@@ -167,15 +172,15 @@ class collectives_scenario final : public scenario {
                                              nullptr, event);
         }));
         all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueSymmetricAllToAll(on, CL_FALSE, m_heap[exchanged], m_heap[source], bytes_of(count), 0,
-                                              nullptr, event);
+            return clEnqueueSymmetricAllToAll(on, CL_FALSE, m_heap[exchanged], m_heap[source], part(), 0, nullptr,
+                                              event);
         }));
         all.push_back(start_one([&](cl_event* event) {
             return clEnqueuePutStrided(on, m_sent.buffer(), CL_FALSE, m_sent.offset(), 4, m_heap[strided], 8, 4,
-                                       count / 2, 0, 0, nullptr, event);
+                                       count / 2, m_pe, 0, nullptr, event);
         }));
         all.push_back(start_one([&](cl_event* event) {
-            return clEnqueueSymmetricAtomic(on, CL_FALSE, CL_ATOMIC_SET, 8, m_heap[word], m_run, 0, 0, nullptr, 0, 0,
+            return clEnqueueSymmetricAtomic(on, CL_FALSE, CL_ATOMIC_SET, 8, m_heap[word], m_run, 0, m_pe, nullptr, 0, 0,
                                             nullptr, event);
         }));
         all.push_back(
@@ -185,19 +190,33 @@ class collectives_scenario final : public scenario {
 
     void check(const std::vector<ending>& endings, const fault_point* failed) override {
         m_sent.expect(m_source, m_source.size(), true, failed);
-        for (auto target : {summed, spread, collected, exchanged})
+        bytes sums(m_source.size()), copies, parts;
+        for (std::size_t at = 0; at < sums.size(); at += sizeof(cl_uint)) {
+            cl_uint one = 0;
+            std::memcpy(&one, &m_source[at], sizeof one);
+            one *= static_cast<cl_uint>(m_pes);
+            std::memcpy(&sums[at], &one, sizeof one);
+        }
+        const auto own = m_source.begin() + static_cast<std::ptrdiff_t>(part()) * m_pe;
+        for (std::size_t pe = 0; pe < m_pes; ++pe) {
+            copies.insert(copies.end(), m_source.begin(), m_source.end());
+            parts.insert(parts.end(), own, own + static_cast<std::ptrdiff_t>(part()));
+        }
+        const std::pair<std::size_t, const bytes&> expected[] = {
+            {summed, sums}, {spread, m_source}, {collected, copies}, {exchanged, parts}};
+        for (const auto& [target, with] : expected)
             if (endings[target].succeeded()) {
-                EXPECT_TRUE(support::same_bytes(m_source, seen(target)));
+                EXPECT_TRUE(support::same_bytes(with, seen(target, with.size()))) << "of command " << target;
             }
         bytes spaced(bytes_of(count), 0);
         for (std::size_t i = 0; i < count / 2; ++i)
             std::copy_n(m_source.begin() + static_cast<std::ptrdiff_t>(4 * i), 4,
                         spaced.begin() + static_cast<std::ptrdiff_t>(8 * i));
         if (endings[strided].succeeded()) {
-            EXPECT_TRUE(support::same_bytes(spaced, seen(strided)));
+            EXPECT_TRUE(support::same_bytes(spaced, seen(strided, spaced.size())));
         }
         std::uint64_t value = 0;
-        EXPECT_EQ(causeway_symmetric_get(&value, m_heap[word], 8, 0), CL_SUCCESS);
+        EXPECT_EQ(causeway_symmetric_get(&value, m_heap[word], 8, m_pe), CL_SUCCESS);
         if (endings[word].succeeded()) {
             EXPECT_EQ(value, m_run);
         }
@@ -213,15 +232,18 @@ class collectives_scenario final : public scenario {
     /// Targets by the numbers of their commands.
     enum : std::size_t { summed, spread, collected, exchanged, strided, word, source, ranges };
     [[nodiscard]] static constexpr std::size_t bytes_of(std::size_t elements) { return elements * sizeof(cl_uint); }
-    [[nodiscard]] bytes seen(std::size_t which) const {
-        bytes read(bytes_of(count));
-        EXPECT_EQ(causeway_symmetric_get(read.data(), m_heap[which], read.size(), 0), CL_SUCCESS);
+    [[nodiscard]] std::size_t part() const { return bytes_of(count) / m_pes; }
+    [[nodiscard]] bytes seen(std::size_t which, std::size_t size) const {
+        bytes read(size);
+        EXPECT_EQ(causeway_symmetric_get(read.data(), m_heap[which], size, m_pe), CL_SUCCESS);
         return read;
     }
 
     device_scene m_scene;
     framed_range m_sent;
     std::array<cl_uint*, ranges> m_heap{};
+    int m_pe = 0;
+    std::size_t m_pes = 1;
     bytes m_source;
     std::uint64_t m_run = 0;
 };
@@ -262,12 +284,10 @@ TEST_P(one_sided_faults, of_small_puts) { fail_calls(small); }
 TEST_P(one_sided_faults, of_large_puts) { fail_calls(large); }
 
 TEST_P(one_sided_faults, of_collectives_and_boxes) {
-    int ranks = 0;
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    if (ranks > 1) GTEST_SKIP() << "one PE, as of one rank";
     const support::option_scope keep("keep", "0");
     collectives_scenario run(GetParam().device);
-    fail_every_call(run);
+    pes together(0);
+    fail_every_call(run, together);
 }
 
 /// A heap begins on all PEs or on none, and nothing of a refused one is in the way of the next.

@@ -225,6 +225,100 @@ TEST_F(symmetric_collectives, refuse_what_overlaps_or_differs) {
         << causeway_error_last_message();
 }
 
+TEST_F(symmetric_collectives, that_one_pe_refuses_fail_on_all_and_the_next_are_whole) {
+    NEEDS_RANKS(2);
+    const auto part = std::size_t{64}, whole = part * static_cast<std::size_t>(all);
+    auto *const source = allocate<unsigned char>(whole), *const target = allocate<unsigned char>(whole);
+    auto* const freed = allocate<unsigned char>(whole);
+    ASSERT_EQ(causeway_symmetric_free(freed), CL_SUCCESS);
+    const queue on = make_queue(order::in_order);
+    const bool refuses = me == all - 1;
+    const auto expect_refused = [&](auto enqueue, const std::string& name, const std::string& reason, cl_int code) {
+        event met;
+        if (refuses) {
+            EXPECT_EQ(enqueue(met.out()), code) << name;
+        } else {
+            ASSERT_EQ(enqueue(met.out()), CL_SUCCESS) << causeway_error_last_message();
+            EXPECT_TRUE(ends_with(met, CL_TRANSFER_PEER_FAILED));
+            const auto said = transfer_text(met.get(), CL_TRANSFER_ERROR_MESSAGE);
+            EXPECT_EQ(said.find(name + ": PE " + std::to_string(all - 1) + ": "), 0u) << said;
+            EXPECT_NE(said.find(reason), std::string::npos) << said;
+        }
+        // Each PE's next call meets the others' next one.
+        const auto mark = static_cast<int>(name.size());
+        fill(source, pattern(me, mark, part));
+        ASSERT_EQ(clEnqueueSymmetricBroadcast(on.get(), CL_TRUE, target, source, part, 0, 0, nullptr, nullptr),
+                  CL_SUCCESS)
+            << causeway_error_last_message();
+        EXPECT_TRUE(same(contents(target, part), pattern(0, mark, part))) << name;
+    };
+    auto* const from = refuses ? freed : source;
+    expect_refused(
+        [&](cl_event* met) {
+            return clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, target, from, part, 0, 0, nullptr, met);
+        },
+        "a broadcast", "the source", CL_INVALID_VALUE);
+    expect_refused(
+        [&](cl_event* met) {
+            return clEnqueueSymmetricCollect(on.get(), CL_FALSE, target, from, part, 0, nullptr, met);
+        },
+        "a collect", "the source", CL_INVALID_VALUE);
+    expect_refused(
+        [&](cl_event* met) {
+            return clEnqueueSymmetricAllToAll(on.get(), CL_FALSE, target, refuses ? target : source, part, 0, nullptr,
+                                              met);
+        },
+        "an all-to-all", "overlap", CL_MEM_COPY_OVERLAP);
+    expect_refused(
+        [&](cl_event* met) {
+            return clEnqueueSymmetricReduce(on.get(), CL_FALSE, target, from, part / 4, CL_ELEMENT_UINT, CL_REDUCE_SUM,
+                                            0, nullptr, met);
+        },
+        "a reduction", "the source", CL_INVALID_VALUE);
+    expect_refused(
+        [&](cl_event* met) { return clEnqueueSymmetricBarrier(on.get(), CL_FALSE, refuses ? 1 : 0, nullptr, met); },
+        "a barrier", "", CL_INVALID_EVENT_WAIT_LIST);
+}
+
+TEST_F(symmetric_collectives, say_which_argument_differs) {
+    NEEDS_RANKS(2);
+    auto* const memory = allocate<unsigned char>(128);
+    const queue on = make_queue(order::in_order);
+    EXPECT_EQ(
+        clEnqueueSymmetricBroadcast(on.get(), CL_TRUE, memory, memory + 64, 64, me == 0 ? 0 : 1, 0, nullptr, nullptr),
+        CL_INVALID_VALUE);
+    EXPECT_EQ(std::string(causeway_error_last_message()).find("a broadcast: the root is another one on PE "), 0u)
+        << causeway_error_last_message();
+    EXPECT_EQ(clEnqueueSymmetricReduce(on.get(), CL_TRUE, memory, memory + 64, 8,
+                                       me == 0 ? CL_ELEMENT_INT : CL_ELEMENT_FLOAT, CL_REDUCE_SUM, 0, nullptr, nullptr),
+              CL_INVALID_VALUE);
+    EXPECT_EQ(std::string(causeway_error_last_message())
+                  .find("a reduction: the element type or the operation is another one on PE "),
+              0u)
+        << causeway_error_last_message();
+    EXPECT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
+        << causeway_error_last_message();
+}
+
+TEST_F(symmetric_collectives, that_meet_differently_often_end_those_behind_them) {
+    NEEDS_RANKS(2);
+    auto* const memory = allocate<unsigned char>(64);
+    const queue on = make_queue(order::in_order);
+    const auto broadcast = [&] {
+        return clEnqueueSymmetricBroadcast(on.get(), CL_TRUE, memory, memory, 64, 0, 0, nullptr, nullptr);
+    };
+    const auto first = me == 0 ? clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr) : broadcast();
+    EXPECT_EQ(first, CL_INVALID_OPERATION);
+    for (int again = 0; again < 3; ++again) {
+        EXPECT_EQ(broadcast(), CL_INVALID_OPERATION);
+        EXPECT_NE(std::string(causeway_error_last_message()).find("make their collective calls in the same order"),
+                  std::string::npos)
+            << causeway_error_last_message();
+    }
+    EXPECT_EQ(causeway_symmetric_finalize(), CL_INVALID_OPERATION);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 TEST_F(symmetric_collectives, refuse_addresses_that_are_not_the_same_everywhere) {
     NEEDS_RANKS(2);
     const auto part = std::size_t{64}, whole = part * static_cast<std::size_t>(all);

@@ -122,6 +122,21 @@ TEST_F(symmetric_heap, refuses_allocations_that_differ) {
     EXPECT_NE(causeway_symmetric_malloc(64), nullptr) << causeway_error_last_message();
 }
 
+TEST_F(symmetric_heap, gives_nothing_where_one_pe_wants_zeros) {
+    NEEDS_RANKS(2);
+    EXPECT_EQ(me == 0 ? causeway_symmetric_calloc(64, 1) : causeway_symmetric_malloc(64), nullptr);
+    EXPECT_NE(std::string(causeway_error_last_message()).find("make their collective calls in the same order"),
+              std::string::npos)
+        << causeway_error_last_message();
+    auto* const next_one = static_cast<unsigned char*>(causeway_symmetric_malloc(64));
+    std::size_t offset = 0;
+    cl_int code = CL_SUCCESS;
+    ASSERT_NE(causeway_symmetric_buffer(next_one, &offset, &code), nullptr) << causeway_error_last_message();
+    std::size_t least = 0;
+    MPI_Allreduce(&offset, &least, 1, MPI_UNSIGNED_LONG, MPI_MIN, MPI_COMM_WORLD);
+    EXPECT_EQ(offset, least);
+}
+
 TEST_F(symmetric_heap, tells_calls_apart_that_have_like_arguments) {
     NEEDS_RANKS(2);
     auto* const first = allocate<unsigned char>(64);
@@ -221,10 +236,9 @@ TEST_F(symmetric_heap, refuses_the_bytes_behind_an_allocation_of_any_size) {
                         "not allocated, or freed"));
     std::size_t offset = 0;
     cl_int code = CL_SUCCESS;
-    EXPECT_EQ(causeway_symmetric_buffer(memory + 101, &offset, &code), nullptr);
+    EXPECT_EQ(causeway_symmetric_buffer(memory + 100, &offset, &code), nullptr);
     EXPECT_TRUE(refused(code, CL_INVALID_VALUE, "not allocated, or freed"));
     // Its end has no bytes, and none may be moved there.
-    EXPECT_NE(causeway_symmetric_buffer(memory + 100, &offset, &code), nullptr);
     EXPECT_EQ(causeway_symmetric_put(memory + 100, here.data(), 0, next), CL_SUCCESS);
     // What there is can be used, to the last byte.
     EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_INC, 4, behind, 0, 0, next, nullptr), CL_SUCCESS);
@@ -241,6 +255,16 @@ TEST_F(symmetric_heap, refuses_what_was_freed_after_it_was_used) {
     ASSERT_EQ(causeway_symmetric_free(first), CL_SUCCESS);
     EXPECT_TRUE(refused(put(first, 100), CL_INVALID_VALUE, "not allocated, or freed"));
     ASSERT_EQ(causeway_symmetric_malloc(50), first) << "the test needs the same address again";
+    // Also where it lies right behind another allocation.
+    auto* const before = static_cast<unsigned char*>(causeway_symmetric_malloc(64));
+    void* const behind = causeway_symmetric_malloc(64);
+    ASSERT_EQ(behind, before + 64) << "the test needs neighbours";
+    ASSERT_EQ(causeway_symmetric_free(behind), CL_SUCCESS);
+    cl_int code = CL_SUCCESS;
+    EXPECT_EQ(causeway_symmetric_buffer(behind, nullptr, &code), nullptr);
+    EXPECT_TRUE(refused(code, CL_INVALID_VALUE, "not allocated, or freed"));
+    EXPECT_EQ(causeway_symmetric_pointer(behind, me), nullptr);
+    EXPECT_TRUE(refused(causeway_symmetric_free(behind), CL_INVALID_VALUE, "not allocated, or freed"));
     EXPECT_TRUE(refused(put(first, 100), CL_INVALID_VALUE, "has 50 B of its allocation behind it, not 100 B"));
     EXPECT_EQ(put(first, 50), CL_SUCCESS) << causeway_error_last_message();
     ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);

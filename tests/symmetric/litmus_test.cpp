@@ -50,6 +50,38 @@ TEST_F(litmus, message_passing_with_a_fence_between_queues) {
     }
 }
 
+TEST_F(litmus, causality_over_a_third_pe) {
+    NEEDS_RANKS(3);
+    auto *const x = allocate<std::uint64_t>(24), *const y = x + 8, *const back = x + 16;
+    const queue on = make_queue(order::in_order);
+    const auto signal = [&](std::uint64_t* word, std::uint64_t round, int pe) {
+        ASSERT_EQ(clEnqueueSignal(on.get(), CL_FALSE, word, round, CL_SIGNAL_SET, pe, 0, nullptr, nullptr), CL_SUCCESS);
+    };
+    const auto wait = [&](std::uint64_t* word, std::uint64_t round) {
+        ASSERT_EQ(clEnqueueSignalWait(on.get(), CL_TRUE, word, CL_COMPARE_GE, round, 0, nullptr, nullptr), CL_SUCCESS);
+    };
+    const auto* const mine = static_cast<const std::uint64_t*>(causeway_symmetric_pointer(x, me));
+    for (std::uint64_t round = 1; me < 3 && round <= rounds; ++round) {
+        const buffer value = make_word(round);
+        if (me == 0) {
+            ASSERT_EQ(clEnqueuePut(on.get(), value.get(), CL_FALSE, 0, 8, x, 2, 0, nullptr, nullptr), CL_SUCCESS);
+            signal(y, round, 1);
+            wait(back, round);
+        } else if (me == 1) {
+            wait(y, round);
+            signal(y, round, 2);
+        } else {
+            wait(y, round);
+            if (mine != nullptr) { // the memory itself
+                ASSERT_EQ(*mine, round);
+            }
+            ASSERT_EQ(word_of(contents(x, 8)), round);
+            signal(back, round, 0);
+        }
+    }
+    ASSERT_EQ(causeway_symmetric_barrier(), CL_SUCCESS);
+}
+
 TEST_F(litmus, a_signal_comes_behind_all_bytes_of_its_put) {
     constexpr std::size_t size = std::size_t{256} << 10;
     auto* const data = allocate<unsigned char>(size);

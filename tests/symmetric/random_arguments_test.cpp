@@ -213,11 +213,13 @@ TEST_F(symmetric_random_arguments, of_commands_do_what_they_say_or_nothing) {
             const auto operation = static_cast<cl_atomic_operation>(one_of(12) ? number() : below(9));
             const auto word = one_of(12) ? number() : std::size_t{4} << below(2);
             const auto operand = static_cast<std::uint64_t>(number()), compared = static_cast<std::uint64_t>(number());
+            const bool fits = operation != CL_ATOMIC_COMPARE_SWAP || word != 4 || compared <= UINT32_MAX ||
+                              compared >= static_cast<std::uint64_t>(INT32_MIN);
             const bool has_result = one_of(2);
             const auto result = one_of(12) ? number() : below(size);
             what += ", operation " + std::to_string(operation) + " on " + std::to_string(word) + ", result at " +
                     std::to_string(result);
-            is_right = is_right && operation < 9 && (word == 4 || word == 8) && there.left >= word &&
+            is_right = is_right && operation < 9 && fits && (word == 4 || word == 8) && there.left >= word &&
                        there.offset % word == 0;
             if (has_result && with != nullptr)
                 is_right = is_right && buffer_fits && large(result) + word <= large(size);

@@ -224,6 +224,24 @@ TEST_F(symmetric_words, of_4_bytes_are_not_compared_with_values_of_8) {
     EXPECT_EQ(wait(CL_COMPARE_LT, large, 8), CL_SUCCESS);
 }
 
+TEST_F(symmetric_words, of_4_bytes_are_not_swapped_by_values_of_8) {
+    auto* const word = allocate<std::uint32_t>(1);
+    const auto call = [&](cl_atomic_operation what, std::uint64_t operand, std::uint64_t compared) {
+        return causeway_symmetric_atomic(what, 4, word, operand, compared, me, nullptr);
+    };
+    constexpr std::uint64_t large = std::uint64_t{1} << 32;
+    EXPECT_EQ(call(CL_ATOMIC_COMPARE_SWAP, 9, large), CL_INVALID_VALUE) << "cut, it were 0";
+    EXPECT_NE(std::string(causeway_error_last_message()).find("4294967296, does not fit a word of 4 bytes"),
+              std::string::npos)
+        << causeway_error_last_message();
+    EXPECT_EQ(call(CL_ATOMIC_SET, large, large), CL_SUCCESS) << "the low half of the operand is 0";
+    EXPECT_EQ(call(CL_ATOMIC_COMPARE_SWAP, std::uint64_t(-1), 0), CL_SUCCESS) << causeway_error_last_message();
+    EXPECT_EQ(call(CL_ATOMIC_COMPARE_SWAP, 3, std::uint64_t(-1)), CL_SUCCESS) << causeway_error_last_message();
+    std::uint64_t now = 0;
+    EXPECT_EQ(causeway_symmetric_atomic(CL_ATOMIC_FETCH, 4, word, large, large, me, &now), CL_SUCCESS) << "ignored";
+    EXPECT_EQ(now, 3u);
+}
+
 TEST_F(symmetric_words, are_found_by_calls_and_collectives_on_the_own_heap) {
     // Signalled, the word may be kept beside the device's memory.
     auto* const word = allocate<std::uint64_t>(1);
@@ -442,16 +460,15 @@ TEST_F(symmetric_words, say_who_calls_another_collective) {
     auto* const words = allocate<std::uint64_t>(8);
     const queue on = make_queue(order::out_of_order);
     event met;
-    const cl_int enqueued = me == 0 ? clEnqueueSymmetricBarrier(on.get(), CL_FALSE, 0, nullptr, met.out())
-                                    : clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, words, words + 1, 8, 0, 0,
+    const cl_int enqueued = me == 0 ? clEnqueueSymmetricCollect(on.get(), CL_FALSE, words, words + 7, 8, 0, nullptr,
+                                                                met.out())
+                                    : clEnqueueSymmetricBroadcast(on.get(), CL_FALSE, words, words + 7, 8, 0, 0,
                                                                   nullptr, met.out());
     ASSERT_EQ(enqueued, CL_SUCCESS) << causeway_error_last_message();
     EXPECT_TRUE(ends_with(met, CL_INVALID_OPERATION));
     EXPECT_NE(transfer_text(met.get(), CL_TRANSFER_ERROR_MESSAGE).find("make their collective calls in the same order"),
               std::string::npos);
-    if (me == 0) { // the others still come to the broadcast's second meeting
-        EXPECT_NE(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS);
-    }
+    // Both meet twice, so the next one is as any.
     ASSERT_EQ(clEnqueueSymmetricBarrier(on.get(), CL_TRUE, 0, nullptr, nullptr), CL_SUCCESS)
         << causeway_error_last_message();
 }

@@ -17,6 +17,7 @@ void note(heap_control::arrival& where, const heap_control::arrival& what) {
     where.value = what.value;
     where.target = what.target;
     where.source = what.source;
+    where.times = what.times;
     where.has_failed = what.has_failed;
     if (what.has_failed != 0) where.reason = what.reason;
     __atomic_store_n(&where.number, what.number, __ATOMIC_RELEASE);

@@ -37,6 +37,7 @@ struct heap_control {
     struct alignas(64) arrival {
         std::uint64_t number; ///< of the meeting, from 1; written last
         std::uint64_t purpose, value, target, source;
+        std::uint32_t times; ///< meetings of the whole command
         std::uint32_t has_failed;
         refusal_text reason; ///< if has_failed: why the PE refuses to take part; empty if it failed otherwise
     };

@@ -66,6 +66,7 @@ void meeting_turn::begin() {
                     .value = m_purpose.value,
                     .target = m_purpose.target,
                     .source = m_purpose.source,
+                    .times = static_cast<std::uint32_t>(m_purpose.times),
                     .has_failed = m_has_failed || refuses ? 1u : 0u,
                     .reason = m_purpose.refusal});
     if (!look()) m_heap->waits().add(*this);
@@ -73,8 +74,20 @@ void meeting_turn::begin() {
 
 bool meeting_turn::look() {
     if (!m_heap->all_have_arrived(m_number)) return false;
-    end(disagreement());
+    const auto error = disagreement();
+    if (is_out_of_step()) {
+        m_heap->end_meetings(error);
+        m_left = 0;
+    }
+    end(error);
     return true;
+}
+
+/// Commands that meet differently often: from here on each PE would take one call of another PE for the next.
+bool meeting_turn::is_out_of_step() const {
+    for (int pe = 0; pe < m_heap->pes(); ++pe)
+        if (m_heap->arrival_of(pe, m_number).times != static_cast<std::uint32_t>(m_purpose.times)) return true;
+    return false;
 }
 
 void meeting_turn::give_up(const failure& why) {
@@ -96,9 +109,12 @@ failure meeting_turn::disagreement() const {
     // Behind what one refuses, its arguments mean nothing.
     for (int pe = 0; pe < m_heap->pes(); ++pe)
         if (const auto& other = m_heap->arrival_of(pe, m_number); other.has_failed != 0 && other.reason.front() != '\0')
-            return {status::invalid_value, 0, 0, name + ": " + who(pe) + ": " + other.reason.data()};
+            return {m_purpose.refused_with, 0, 0, name + ": " + who(pe) + ": " + other.reason.data()};
     for (int pe = 0; pe < m_heap->pes(); ++pe) {
         const auto& other = m_heap->arrival_of(pe, m_number);
+        if (other.purpose != m_purpose.number && other.purpose % 16 == m_purpose.number % 16)
+            return {status::invalid_value, 0, 0,
+                    name + ": " + m_purpose.number_name + " is another one on " + who(pe) + " than on this PE"};
         if (other.purpose != m_purpose.number)
             return {
                 status::invalid_operation, 0, 0,

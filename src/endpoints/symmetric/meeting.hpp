@@ -15,11 +15,13 @@ namespace causeway::endpoints {
 struct meeting_purpose {
     const char* name = "";    ///< a literal
     std::uint64_t number = 0; ///< % 16: number of the call; / 16: what else must be the same on all PEs
+    const char* number_name = ""; ///< what else that is
     std::uint64_t value = 0;  ///< an argument in which all PEs must agree, or which the others read by value_of()
     const char* value_name = nullptr; ///< its name if they must agree; else null
     std::uint64_t target = 0, source = 0; ///< offsets in the heap, which must be the same on all PEs
     int times = 1;                        ///< meetings of the command
-    heap_control::refusal_text refusal{}; ///< why this PE refuses its arguments, which fails the call on all PEs
+    heap_control::refusal_text refusal{}; ///< why this PE refuses its call, which fails it on all PEs
+    int refused_with = status::peer_failed; ///< the code of a call that another PE refuses
 };
 
 /// This PE's part in the meetings of one command, in the order of enqueue. It comes even if the command has failed,
@@ -49,6 +51,7 @@ class meeting_turn final : private heap_waiter, public std::enable_shared_from_t
     void wait_for_turn();
     void begin();
     [[nodiscard]] failure disagreement() const;
+    [[nodiscard]] bool is_out_of_step() const;
     void end(const failure& error);
 
     std::shared_ptr<heap> m_heap;
