@@ -57,15 +57,19 @@ endforeach()
 causeway_test(directive.symmetric.by_link.pocl LABEL directive RUNTIME pocl RANKS 2 TIMEOUT 300
   COMMAND env CAUSEWAY_BRIDGE=host ${directive_symmetric})
 foreach(runtime ${runtimes})
-  causeway_test(directive.compiler.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
-    COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/compiler_test.py $<TARGET_FILE:causeway_cc>)
+  foreach(topic compiler launches)
+    causeway_test(directive.${topic}.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 600
+      COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/${topic}_test.py $<TARGET_FILE:causeway_cc>)
+  endforeach()
 endforeach()
 foreach(runtime ${runtimes})
   causeway_test(directive.failures.${runtime} LABEL directive RUNTIME ${runtime} TIMEOUT 300
     COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/failures_test.py $<TARGET_FILE:causeway_cc>)
   set_property(TEST directive.failures.${runtime} APPEND PROPERTY ENVIRONMENT ACC_DEVICE_REPEAT=2)
 endforeach()
-# What the compiler proves of loops needs no device.
+# What the compiler refuses, and what it proves of loops, needs no device.
+add_test(NAME directive.refusals COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/refusals_test.py $<TARGET_FILE:causeway_cc>)
+set_tests_properties(directive.refusals PROPERTIES LABELS directive TIMEOUT 300)
 add_test(NAME directive.loops COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_LIST_DIR}/loops_test.py $<TARGET_FILE:causeway_cc>)
 set_tests_properties(directive.loops PROPERTIES LABELS directive TIMEOUT 120)
 foreach(runtime ${runtimes})
