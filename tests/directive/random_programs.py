@@ -53,6 +53,8 @@ static unsigned third(unsigned p) {{ return half(p) - square(p + 1); }}
 static unsigned in_row(const unsigned* row, unsigned j) {{ return row[j % C]; }}
 static unsigned in_rows(unsigned (*rows)[C], unsigned i, unsigned j) {{ return in_row(rows[i % R], j) + rows[(i + 1) % R][j % C]; }}
 static unsigned in_matrix(int n, unsigned matrix[][n], int i, int j) {{ return matrix[i][j] * 3 + in_row(matrix[i], 2); }}
+static unsigned from_row(unsigned (*rows)[C], unsigned i, unsigned j) {{ return (*(rows + i))[j % C] + in_row(rows[0], j) + (&rows[i] - rows); }}
+static unsigned in_part(int n, unsigned (*part)[n], int j) {{ unsigned (*next)[n] = part; next++; return (*part)[j] + (*next)[j] + next[-1][0]; }}
 static void change_row(unsigned* row, int n, unsigned p) {{ for (int j = 0; j < n; j++) row[j] += j ^ p; }}
 """
 
@@ -82,6 +84,7 @@ class generator:
             array = self.pick(*reads)
             if array in "mk" and self.chance(0.4):
                 return self.pick(f"in_row({array}[{name} % R], {name})", f"in_rows({array}, {name}, {name} + 1)", f"in_row({array}[{name} % (R - 1)] + 1, {name})",
+                                 f"in_row(*({array} + {name} % R), {name})", f"in_rows({array} + {name} % 2, 3, {name})", f"(*({array} + {name} % R))[{name} % C]",
                                  f"in_row(&{array}[{name} % (R - 1)][2], {name})")
             index = self.pick(name, f"({name} + {self.random.randrange(1, 9)})", f"({name} * 3 + 1)")
             return f"{array}[{index} % N]" if array in "abc" else f"{array}[{index} % R][({name} + 2) % C]"
@@ -283,15 +286,17 @@ class generator:
         else:
             declared = f"int n = C;\nunsigned (*g)[C] = {self.pick('m', f'(unsigned (*)[C])(pool + {one} * R * 20)')}, (*h)[C] = k;\n"
         sections = self.pick("", " copy(g[0:R]) copyin(h[0:R])", " copy(g[0:R][0:n]) copyin(h[0:R])")
-        read = self.pick("h[i][j]", "h[(i + 3) % R][j]", "in_matrix(n, h, i, j)", "in_matrix(n, h, (i + j) % R, j)", *([] if variable else ["in_rows(h, i, j)", "in_row(h[i] + 0, j)", "in_row(&h[i][0], j)"]))
+        read = self.pick("h[i][j]", "h[(i + 3) % R][j]", "in_matrix(n, h, i, j)", "in_matrix(n, h, (i + j) % R, j)", "in_matrix(n, h + i, 0, j)", "in_part(n, h + i % (R - 1), j)", "in_part(n, &h[i / 2], j)",
+                         "(*(h + i))[j]", "*(*(h + (i + 1) % R) + j)", *([] if variable else ["from_row(h + i / 2, i / 3, j)", "from_row(&h[i % 4], 2, j)", "in_rows(h, i, j)", "in_row(h[i] + 0, j)", "in_row(&h[i][0], j)"]))
         how = self.pick("kernels", "parallel loop", "parallel loop collapse(2)", f"parallel loop {self.levels('gang', 'worker', 'vector')}")
-        loop = f"for (int i = 0; i < R; i++) for (int j = 0; j < n; j++) g[i][j] {self.pick('=', '+=', '^=')} {read} + {self.value(['i', 'j', 's'], ['a'], 1)};"
+        target = self.pick("g[i][j]", "g[i][j]", "(*(g + i))[j]")
+        loop = f"for (int i = 0; i < R; i++) for (int j = 0; j < n; j++) {target} {self.pick('=', '+=', '^=')} {read} + {self.value(['i', 'j', 's'], ['a'], 1)};"
         if self.chance(0.4) and "collapse" not in how:
-            loop = f"for (int i = 0; i < R; i++) {{ {self.pick('change_row(g[i], n, i);', 'change_row(&g[i][1], n - 1, h[i][2]);', 'change_row(g[i] + 1, n - 2, s); put(&g[i][0], i);')} }}"
+            loop = f"for (int i = 0; i < R; i++) {{ {self.pick('change_row(g[i], n, i);', 'change_row(&g[i][1], n - 1, h[i][2]);', 'change_row(g[i] + 1, n - 2, s); put(&g[i][0], i);', 'change_row(*(g + i), n, s);', 'unsigned (*at)[n] = g + i; change_row(*at, n, s + i);'.replace('[n]', '[n]' if variable else '[C]'))} }}"
         if self.chance(0.2):
             loop = "for (int i = 1; i < R; i++) change_row(g[i], n, in_row(g[i - 1], 3 % n));" if how == "kernels" else loop
-        # What functions use of a pointer is not seen.
-        if not sections and ("in_" in loop or "change_row" in loop):
+        # What functions use of a pointer is not seen, nor what `*` reads of rows.
+        if not sections and any(part in loop for part in ("in_", "from_row", "change_row", "*(")):
             sections = " copy(g[0:R]) copyin(h[0:R])"
         return f"{{\n{declared}#pragma acc {how}{sections}{self.extra()}\n{loop}\n#pragma acc wait\n(void)g, (void)h;\n}}\n"
 
