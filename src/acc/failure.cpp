@@ -21,10 +21,10 @@ thread_local const char* current_routine = nullptr;
 
 // What code of layout 2 hands over.
 static_assert(sizeof(void*) != 8 ||
-                  (CAUSEWAY_ACC_LAYOUT == 2 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 88 &&
+                  (CAUSEWAY_ACC_LAYOUT == 3 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 88 &&
                    sizeof(causeway_acc_argument) == 48 && sizeof(causeway_acc_kernel) == 16 &&
                    sizeof(causeway_acc_region) == 24 && sizeof(causeway_acc_routine) == 40),
-              "raise CAUSEWAY_ACC_LAYOUT with each change of these structures");
+              "raise CAUSEWAY_ACC_LAYOUT with each change of these structures, of flags and of kinds");
 
 [[noreturn]] void fail_by_layout(const causeway_acc_location& location) {
     const bool older = location.layout < CAUSEWAY_ACC_LAYOUT;

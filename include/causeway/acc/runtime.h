@@ -9,7 +9,7 @@ extern "C" {
 
 /* The version of the data that generated code passes to the run time; it rises with each change. Generated code
  * and the library each hold the version that they were compiled with. */
-enum { CAUSEWAY_ACC_LAYOUT = 2 };
+enum { CAUSEWAY_ACC_LAYOUT = 3 };
 
 /* Where a directive stands. These members have the same offsets in every layout. `layout` is 0 in code that was
  * generated before this member existed. */
