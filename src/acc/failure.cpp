@@ -19,7 +19,7 @@ thread_local const char* current_routine = nullptr;
     std::exit(1);
 }
 
-// What code of layout 2 hands over.
+// What code of layout 3 hands over.
 static_assert(sizeof(void*) != 8 ||
                   (CAUSEWAY_ACC_LAYOUT == 3 && sizeof(causeway_acc_clauses) == 112 && sizeof(causeway_acc_data) == 88 &&
                    sizeof(causeway_acc_argument) == 48 && sizeof(causeway_acc_kernel) == 16 &&
