@@ -320,6 +320,12 @@ TEST_P(rank_protocol, never_uses_memory_again_to_which_a_rank_out_of_reach_may_s
         }
         EXPECT_EQ(status_of(other), status::complete);
         EXPECT_EQ(to, pattern);
+        // The other one's process is there, in the test.
+        both.b.messages.peer_lost(0, 0, why, comm::loss::process_ended);
+        both.settle();
+        both.b.clock.advance(std::chrono::seconds(1));
+        both.settle();
+        EXPECT_TRUE(sent->complete());
         both.network.forget_undelivered();
         both.settle();
         EXPECT_EQ(both.a.machine.staging().held_bytes(), 0u);
